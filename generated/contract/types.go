@@ -546,8 +546,8 @@ type ExecResult struct {
 	Stderr []byte `json:"stderr,omitempty"`
 	// Whether standard output and standard error arrive apart or merged into standard output.
 	Streams Streams `json:"streams"`
-	// Whether output was cut.
-	Truncated bool `json:"truncated"`
+	// Whether output was cut, here or at the vendor; absent: nobody can say.
+	Truncated *bool `json:"truncated,omitempty"`
 	// Wall time of the command as seen by the adapter. Nanoseconds in JSON.
 	Duration time.Duration `json:"duration"`
 }
