@@ -1,0 +1,7 @@
+//go:build !linux && !darwin && !windows
+
+package ledger
+
+func machineID() string { return "" }
+
+func bootID() string { return "" }
