@@ -99,18 +99,26 @@ func randomOwner(r io.Reader) (string, error) {
 // macOS) it is "s-" and a random value kept in <state>/sbx/host, which tells
 // state directories apart rather than machines.
 func Host(ctx context.Context, dirs Dirs) (string, error) {
-	if id := machineID(); id != "" {
-		return "m-" + keyedHash("host", id), nil
+	return hostOf(ctx, dirs, machineID())
+}
+
+func hostOf(ctx context.Context, dirs Dirs, machine string) (string, error) {
+	if machine != "" {
+		return "m-" + keyedHash("host", machine), nil
 	}
 	if err := dirs.check(); err != nil {
 		return "", err
 	}
-	host, err := once(ctx, dirs.Path("host"), func() (string, error) {
+	path := dirs.Path("host")
+	host, err := once(ctx, path, func() (string, error) {
 		id, err := randomHex(rand.Reader, 16)
 		return "s-" + id, err
 	})
 	if err != nil {
 		return "", fmt.Errorf("host: %w", err)
+	}
+	if id, ok := strings.CutPrefix(host, "s-"); !ok || len(id) != 32 || strings.Trim(id, hexDigits) != "" {
+		return "", &InvalidError{Field: path, Reason: "is damaged; it must be s- and 32 hex digits"}
 	}
 	return host, nil
 }
@@ -141,6 +149,7 @@ const (
 	runExt     = ".jsonl"
 	runLayout  = "20060102T150405Z"
 	runRandLen = 6 // bytes
+	hexDigits  = "0123456789abcdef"
 )
 
 // newRunID sorts by time to the second; the rest makes it unique.
@@ -160,7 +169,7 @@ func newRunID(now time.Time, r io.Reader) (string, error) {
 // 20261129T142516Z-0123456789ab: UTC time to the second and 12 hex digits.
 func ValidRun(s string) bool {
 	stamp, suffix, ok := strings.Cut(s, "-")
-	if !ok || len(suffix) != 2*runRandLen || strings.Trim(suffix, "0123456789abcdef") != "" {
+	if !ok || len(suffix) != 2*runRandLen || strings.Trim(suffix, hexDigits) != "" {
 		return false
 	}
 	_, err := time.Parse(runLayout, stamp)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -128,7 +129,8 @@ func Find(ctx context.Context, dirs Dirs, owner, provider, scope, id string) ([]
 			errs = append(errs, err)
 		}
 		for _, e := range Fold(records).Entries {
-			if e.ID == id && e.Provider == provider && e.Scope == scope {
+			same := e.ID == id || slices.Contains(e.OtherIDs, id)
+			if same && e.Provider == provider && e.Scope == scope {
 				found = append(found, Located{Run: run, Path: path, Entry: e})
 			}
 		}
