@@ -66,8 +66,8 @@ func tarBroken(op string, err error) error {
 //
 // Errors: CodeInvalidArgument wrapping *TarEntryError when the entry is a
 // directory, a link or a device, CodeNotFound when the archive is empty,
-// CodeProvider when it is damaged. An archive that is cut short or holds a
-// second entry fails while it is read, never with io.EOF.
+// CodeProvider when it is damaged. An archive that is cut inside the file or
+// holds a second entry fails while it is read, never with io.EOF.
 func UntarFile(rc io.ReadCloser) (port.ReadStream, error) {
 	const op = "ReadFile"
 	t := tar.NewReader(rc)

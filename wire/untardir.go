@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/agentworkforce/sbx/port"
 )
@@ -175,9 +176,12 @@ func (u *untar) finish() error {
 	return nil
 }
 
-// failed tells an entry that was refused by the root's own guard, or that
-// contradicts an earlier one, from a failing disk.
+// failed tells an entry that the root's own guard refuses, or that contradicts
+// an earlier one, from a failing disk: the guard's error carries no errno.
 func (u *untar) failed(entry string, err error) error {
+	if _, os := errors.AsType[syscall.Errno](err); os && !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
 	return &port.Error{Code: port.CodeInvalidArgument, Op: untarOp, Outcome: port.OutcomeUnchanged,
 		Err: errors.Join(&TarEntryError{Name: entry, Reason: "cannot be unpacked"}, err)}
 }
