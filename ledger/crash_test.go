@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -243,7 +244,7 @@ func TestPoisonReachesEverybodyWaiting(t *testing.T) {
 			for i := 0; ; i++ {
 				if _, err := w.append(intentRecord("i"), false); err != nil {
 					var poisoned *PoisonedError
-					require.ErrorAs(t, err, &poisoned)
+					assert.ErrorAs(t, err, &poisoned)
 					return
 				}
 				if i == 20 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -181,14 +182,14 @@ func TestCloseWaitsAndRefuses(t *testing.T) {
 			for i := 0; ; i++ {
 				_, err := w.Append(intentRecord(fmt.Sprint(i)))
 				if err != nil {
-					require.ErrorIs(t, err, ErrClosed)
+					assert.ErrorIs(t, err, ErrClosed)
 					return
 				}
 				mu.Lock()
 				acked++
 				mu.Unlock()
 				if i == 10 {
-					require.NoError(t, w.Close())
+					assert.NoError(t, w.Close())
 				}
 			}
 		})
