@@ -20,6 +20,7 @@ func contractFiles(provider, contract []byte) (map[string][]byte, error) {
 		"generated/contract/types.go":        func() ([]byte, error) { return contractTypesFile(types) },
 		"generated/contract/capabilities.go": func() ([]byte, error) { return contractCapabilitiesFile(v) },
 		"generated/contract/table.go":        func() ([]byte, error) { return contractTableFile(v) },
+		"sandbox/zz_generated_operations.go": func() ([]byte, error) { return sandboxOperationsFile(v) },
 	} {
 		b, err := render()
 		if err != nil {
