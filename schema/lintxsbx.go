@@ -26,6 +26,7 @@ func (l *linter) annotation(v *node, at place) {
 			if l.want("ask", m.val, numberNode, "a number from 1 to 8") && (number(m.val) < 1 || number(m.val) > 8) {
 				l.value(m.val, "ask must be a number from 1 to 8")
 			}
+			l.unique(m.val, "question "+m.val.text)
 			if v.get("question") == nil {
 				l.key(v, m, "", "ask without a question")
 			}

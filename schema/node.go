@@ -222,7 +222,7 @@ func (p *treeParser) wrap(off int, err error) *syntaxError {
 
 // escapePointer writes a key as a JSON pointer token.
 func escapePointer(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
 
 // position turns a byte offset into a line and a column, both from 1. Columns
