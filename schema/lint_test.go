@@ -195,8 +195,9 @@ func FuzzLint(f *testing.F) {
 	f.Add([]byte(method(validMethod)))
 	f.Add([]byte(`{"$defs":{"capabilities":{"properties":{"a":{"x-sbx":{"methods":[{"params":[{"type":{"items":{}}}]}]}}}}}}`))
 	f.Add([]byte("\xef\xbb\xbf{}"))
+	known := loadCompanions(Files())
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, p := range Lint(ProviderFile, src) {
+		for _, p := range lintWith(ProviderFile, src, known) {
 			if p.Line < 1 || p.Col < 1 || p.Message == "" {
 				t.Fatalf("problem without a place or words: %+v", p)
 			}
