@@ -117,6 +117,25 @@ func TestUntarFileRefuses(t *testing.T) {
 	}
 }
 
+// A terabyte of holes in two kilobytes of archive.
+func TestSparseFilesAreRefused(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	require.NoError(t, w.WriteHeader(&tar.Header{Name: "f", Typeflag: tar.TypeReg, Size: 512, Mode: 0o644, Format: tar.FormatPAX,
+		PAXRecords: map[string]string{"XXX.sparse.major": "1", "XXX.sparse.minor": "0", "XXX.sparse.name": "f", "XXX.sparse.realsize": "1099511627776"}}))
+	_, err := w.Write(append([]byte("0\n"), make([]byte, 510)...))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	data := bytes.ReplaceAll(b.Bytes(), []byte("XXX."), []byte("GNU."))
+	h, err := tar.NewReader(bytes.NewReader(data)).Next()
+	require.NoError(t, err)
+	require.EqualValues(t, 1<<40, h.Size, "the archive must be what this test is about")
+	_, err = wire.UntarFile(io.NopCloser(bytes.NewReader(data)))
+	require.Equal(t, port.CodeInvalidArgument, port.CodeOf(err))
+	err = wire.UntarDir(t.Context(), bytes.NewReader(data), t.TempDir(), wire.UntarLimits{MaxBytes: -1})
+	require.Equal(t, port.CodeInvalidArgument, port.CodeOf(err))
+}
+
 func TestDirRoundTrip(t *testing.T) {
 	src, dst := t.TempDir(), t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(src, "a", "b"), 0o755))

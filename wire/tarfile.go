@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/agentworkforce/sbx/port"
 )
@@ -65,7 +66,7 @@ func tarBroken(op string, err error) error {
 // size and permission bits; closing it closes rc. On an error rc is closed.
 //
 // Errors: CodeInvalidArgument wrapping *TarEntryError when the entry is a
-// directory, a link or a device, CodeNotFound when the archive is empty,
+// directory, a link, a device or a sparse file, CodeNotFound when the archive is empty,
 // CodeProvider when it is damaged. An archive that is cut inside the file or
 // holds a second entry fails while it is read, never with io.EOF.
 func UntarFile(rc io.ReadCloser) (port.ReadStream, error) {
@@ -79,6 +80,8 @@ func UntarFile(rc io.ReadCloser) (port.ReadStream, error) {
 		err = tarBroken(op, err)
 	case h.Typeflag != tar.TypeReg:
 		err = entryError(op, h.Name, "is "+kind(h.Typeflag)+", not a regular file")
+	case sparse(h):
+		err = entryError(op, h.Name, "is a sparse file")
 	}
 	if err != nil {
 		if closeErr := rc.Close(); closeErr != nil {
@@ -123,6 +126,16 @@ func (b *tarBody) end() error {
 }
 
 func (b *tarBody) Close() error { return b.c.Close() }
+
+// sparse finds files with holes: a few bytes of archive would unpack to any size.
+func sparse(h *tar.Header) bool {
+	for k := range h.PAXRecords {
+		if strings.HasPrefix(k, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
 
 func kind(flag byte) string {
 	switch flag {

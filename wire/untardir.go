@@ -28,7 +28,7 @@ type UntarLimits struct {
 // regular files and symbolic links with their permission bits. Nothing is ever
 // written outside dir, whatever the archive or a link already in dir says.
 //
-// An entry that is absolute, climbs out with "..", is a hard link or a device,
+// An entry that is absolute, climbs out with "..", is a hard link, a device or sparse,
 // or links to an absolute path or out of dir is CodeInvalidArgument wrapping
 // *TarEntryError, as is an archive over its limits. A damaged one is
 // CodeProvider. What came before the error stays unpacked, so give a fresh
@@ -102,6 +102,9 @@ func (u *untar) entry(h *tar.Header) error {
 		u.dirs[local] = mode
 		return nil
 	case tar.TypeReg:
+		if sparse(h) {
+			return entryError(untarOp, h.Name, "is a sparse file, which is not unpacked")
+		}
 		return u.file(h, local, mode)
 	case tar.TypeSymlink:
 		return u.link(h, name, local)
