@@ -196,7 +196,7 @@ func FuzzRead(f *testing.F) {
 	w := memWriter(m)
 	_, err := w.append(Record{Event: EventRunStarted}, false)
 	require.NoError(f, err)
-	appendAll(f, w, script()...)
+	appendAll(f, w, script()[:2]...) // short: minimizing a long seed eats the time
 	f.Add(m.durable)
 	f.Add(m.durable[:len(m.durable)-3])
 	f.Add([]byte("{}\n"))
