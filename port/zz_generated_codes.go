@@ -2,36 +2,46 @@
 
 package port
 
+// The error codes of the contract.
 const (
-	// CodeNotFound: There is no such sandbox, snapshot or file for these credentials. A tombstone is not found.
+	// CodeNotFound: There is no such sandbox, snapshot or file for these credentials. A
+	// tombstone is not found.
 	CodeNotFound Code = "not_found"
 	// CodeAlreadyExists: The name or key is taken by another resource.
 	CodeAlreadyExists Code = "already_exists"
-	// CodeUnsupported: The provider does not have this capability, or the manifest does not declare it. Nothing was changed.
+	// CodeUnsupported: The provider does not have this capability, or the manifest does not
+	// declare it. Nothing was changed.
 	CodeUnsupported Code = "unsupported"
 	// CodeUnauthenticated: Credentials are missing, malformed or were refused.
 	CodeUnauthenticated Code = "unauthenticated"
 	// CodePermissionDenied: The credentials are valid and not allowed to do this.
 	CodePermissionDenied Code = "permission_denied"
-	// CodeInvalidArgument: The request can never succeed as it stands. Nothing was sent or changed.
+	// CodeInvalidArgument: The request can never succeed as it stands. Nothing was sent or
+	// changed.
 	CodeInvalidArgument Code = "invalid_argument"
 	// CodeFailedPrecondition: The resource is in a state that does not allow this now.
 	CodeFailedPrecondition Code = "failed_precondition"
 	// CodeQuotaExceeded: The account's limit is reached; waiting alone does not help.
 	CodeQuotaExceeded Code = "quota_exceeded"
-	// CodeRateLimited: Too many requests; RetryAfter says how long to wait when the vendor said so.
+	// CodeRateLimited: Too many requests; RetryAfter says how long to wait when the vendor said
+	// so.
 	CodeRateLimited Code = "rate_limited"
-	// CodeUnavailable: The vendor or engine cannot be reached or answered with a server error to a read.
+	// CodeUnavailable: The vendor or engine cannot be reached or answered with a server error to
+	// a read.
 	CodeUnavailable Code = "unavailable"
-	// CodeTimeout: The operation's own deadline passed. Outcome says whether the effect may have happened.
+	// CodeTimeout: The operation's own deadline passed. Outcome says whether the effect may have
+	// happened.
 	CodeTimeout Code = "timeout"
 	// CodeCanceled: The caller gave up. Outcome says whether the effect may have happened.
 	CodeCanceled Code = "canceled"
-	// CodeOutcomeUnknown: A change was requested and nobody can say whether it happened. Never retried blindly.
+	// CodeOutcomeUnknown: A change was requested and nobody can say whether it happened. Never
+	// retried blindly.
 	CodeOutcomeUnknown Code = "outcome_unknown"
-	// CodeExitUnknown: The command ran, or may have run, and its exit code is lost. It is never reported as 0.
+	// CodeExitUnknown: The command ran, or may have run, and its exit code is lost. It is never
+	// reported as 0.
 	CodeExitUnknown Code = "exit_unknown"
-	// CodeWorkdirUnusable: The working directory does not exist or cannot be entered; the command did not run.
+	// CodeWorkdirUnusable: The working directory does not exist or cannot be entered; the
+	// command did not run.
 	CodeWorkdirUnusable Code = "workdir_unusable"
 	// CodeForeign: The sandbox belongs to another owner; attach, then adopt it, to change that.
 	CodeForeign Code = "foreign"
@@ -40,3 +50,21 @@ const (
 	// CodeProvider: The vendor failed in a way that has no other code; the cause is wrapped.
 	CodeProvider Code = "provider"
 )
+
+// ExitCode is the exit code by which a command reports an error of this code. A code nobody knows
+// is 1.
+func (c Code) ExitCode() int {
+	switch c {
+	case CodeUnsupported:
+		return 4
+	case CodeNotFound:
+		return 5
+	case CodeUnauthenticated, CodePermissionDenied:
+		return 6
+	case CodeOutcomeUnknown, CodeExitUnknown:
+		return 7
+	case CodeForeign:
+		return 8
+	}
+	return 1
+}

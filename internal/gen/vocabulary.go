@@ -1,7 +1,8 @@
 package gen
 
-import "fmt"
+import "github.com/agentworkforce/sbx/schema"
 
+// vocabulary is the capability vocabulary in the shape the generators use.
 type vocabulary struct {
 	core         capability
 	capabilities []capability
@@ -34,55 +35,42 @@ type typeRef struct {
 	elem *typeRef
 }
 
-func loadVocabulary(provider []byte) (*vocabulary, error) {
-	root, err := parseOrdered(provider)
+// loadVocabulary reads the vocabulary out of the two schema files.
+func loadVocabulary(provider, contract []byte) (*vocabulary, error) {
+	s, err := schema.LoadVocabulary(provider, contract)
 	if err != nil {
-		return nil, fmt.Errorf("provider.schema.json: %w", err)
+		return nil, err
 	}
-	v := &vocabulary{core: parseCapability("core", root.object("$defs").object("core"))}
-	props := root.object("$defs").object("capabilities").object("properties")
-	for _, id := range props.keys {
-		v.capabilities = append(v.capabilities, parseCapability(id, props.object(id)))
+	v := &vocabulary{core: newCapability(s.Core)}
+	for _, c := range s.Capabilities {
+		v.capabilities = append(v.capabilities, newCapability(c))
 	}
 	return v, nil
 }
 
-func parseCapability(id string, o *object) capability {
-	x := o.object("x-sbx")
-	c := capability{id: id, title: o.string("title"), doc: o.string("description"), iface: x.string("interface"),
-		flag: x.strings("flag"), verb: x.string("verb"), question: x.string("question"), checks: x.strings("checks")}
-	for _, m := range x.array("methods") {
-		mo := m.(*object)
-		c.methods = append(c.methods, method{name: mo.string("name"), doc: mo.string("doc"), effect: mo.string("effect"), retry: mo.string("retry"),
-			params: parseParams(mo.array("params")), results: parseParams(mo.array("results")), creates: mo.string("creates"), destroys: mo.string("destroys")})
-	}
-	return c
-}
-
-func parseParams(in []any) []param {
-	var out []param
-	for _, p := range in {
-		o := p.(*object)
-		out = append(out, param{name: o.string("name"), typ: parseTypeRef(o.get("type"))})
+func newCapability(c schema.Capability) capability {
+	out := capability{id: c.ID, title: c.Title, doc: c.Description, iface: c.Interface, flag: c.Flag,
+		verb: c.Verb, question: c.Question, checks: c.Checks}
+	for _, m := range c.Methods {
+		out.methods = append(out.methods, method{name: m.Name, doc: m.Doc, effect: string(m.Effect), retry: string(m.Retry),
+			params: newParams(m.Params), results: newParams(m.Results), creates: m.Creates, destroys: m.Destroys})
 	}
 	return out
 }
 
-func parseTypeRef(v any) typeRef {
-	switch v := v.(type) {
-	case string:
-		switch v {
-		case "Process", "PTY", "ReadStream", "WriteStream", "DestroyOutcome":
-			return typeRef{kind: "handle", name: v}
-		}
-		return typeRef{kind: "scalar", name: v}
-	case *object:
-		if v.has("items") {
-			e := parseTypeRef(v.get("items"))
-			return typeRef{kind: "array", elem: &e}
-		}
-		const prefix = "contract.schema.json#/$defs/"
-		return typeRef{kind: "ref", name: v.string("$ref")[len(prefix):]}
+func newParams(in []schema.Param) []param {
+	var out []param
+	for _, p := range in {
+		out = append(out, param{name: p.Name, typ: newTypeRef(p.Type)})
 	}
-	return typeRef{}
+	return out
+}
+
+func newTypeRef(t schema.TypeRef) typeRef {
+	out := typeRef{kind: string(t.Kind), name: t.Name}
+	if t.Elem != nil {
+		e := newTypeRef(*t.Elem)
+		out.elem = &e
+	}
+	return out
 }
