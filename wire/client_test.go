@@ -384,4 +384,3 @@ func TestTransportDoesNotReplayMutations(t *testing.T) {
 		require.EqualValues(t, 1, hits.Load(), method)
 	}
 }
-

@@ -59,11 +59,17 @@ func TestDrainNeverReturnsAPart(t *testing.T) {
 		"no identity":   pages(map[string]page{"": {[]string{"a", ""}, ""}}),
 		"a page failed": pages(map[string]page{"": {[]string{"a"}, "1"}}),
 	} {
-		got, err := wire.Drain(t.Context(), f, wire.DrainOptions[string]{Key: self, MaxPages: 20})
+		fetched := 0
+		counted := func(ctx context.Context, cursor string) ([]string, string, error) {
+			fetched++
+			return f(ctx, cursor)
+		}
+		got, err := wire.Drain(t.Context(), counted, wire.DrainOptions[string]{Key: self, MaxPages: 20, MaxEmpty: 5})
 		require.Error(t, err, name)
 		require.Nil(t, got, name)
 		if name != "a page failed" {
 			require.Equal(t, port.CodeProvider, port.CodeOf(err), name)
+			require.Equal(t, map[string]int{"cycle": 3, "same cursor": 2, "too many": 20, "nothing new": 7, "no identity": 1}[name], fetched, name)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -53,7 +53,9 @@ func wrap(t testing.TB, s wire.WrapSpec) (text, marker string) {
 
 func TestWrapRunsInDirWithEnv(t *testing.T) {
 	base := t.TempDir()
-	for _, dir := range []string{"plain", "-", "--", "it's; a $(dir) `x`", "-P", "a\nb"} {
+	t.Setenv("CDPATH", "/")
+	t.Setenv("OLDPWD", "/")
+	for _, dir := range []string{"plain", "tmp", "-", "--", "it's; a $(dir) `x`", "-P", "a\nb"} {
 		require.NoError(t, os.Mkdir(filepath.Join(base, dir), 0o755))
 		text, _ := wrap(t, wire.WrapSpec{Script: "pwd; printf '%s' \"$A\" >&2; exit 7", Dir: dir, Env: map[string]string{"A": "it's $x\n`y`", "CDPATH": "/"}})
 		out, errOut, code := run(t, base, text)

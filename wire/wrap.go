@@ -86,13 +86,14 @@ func commandLine(spec WrapSpec) (string, error) {
 	return "exec " + QuoteArgs(spec.Argv), nil
 }
 
-// enter composes a cd that means exactly this directory: no CDPATH, no "-" for
-// the previous one, no option.
+// enter composes a cd that means exactly this directory: a path that begins
+// with "/" or "./" is no option, not "-" for the previous one, and not looked
+// up in CDPATH.
 func enter(dir string) string {
 	if dir[0] != '/' {
 		dir = "./" + dir
 	}
-	return "CDPATH= cd -- " + Quote(dir)
+	return "cd -- " + Quote(dir)
 }
 
 // WorkdirProbe composes the text for `sh -c` that only enters dir: exit 0 when
