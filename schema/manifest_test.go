@@ -92,11 +92,15 @@ func TestBridgedManifestIsValid(t *testing.T) {
 	  "lockfile": {"path": "package-lock.json", "sha256": "` + strings.Repeat("0", 64) + `"}, "closure": {"packages": 12, "bytes": 1000000},
 	  "installScripts": "denied", "export": "acme", "providerName": "acme", "module": "import", "node": "20.18.1",
 	  "processScope": "per-credential", "openSideEffects": "none", "cancelCreate": "settle-then-destroy",
-	  "config": {"apiKey": "ACME_API_KEY"}, "sdk": {"acme": "4.5.6"}}`
+	  "config": {"apiKey": "ACME_API_KEY"}, "sdk": {"acme": "4.5.6"},
+	  "defaults": {"daemonSsePort": "false"}, "options": {"labels": "metadata"}, "behaviour": {"lookup": {"value": "always-a-handle"}, "listPages": {"unknown": "No run yet."}},
+	  "nativeCalls": [{"name": "suspend", "path": "getInstance().pause", "sdk": "acme@4.5.6"}],
+	  "probes": [{"name": "exists", "method": "GET", "url": "https://api.acme.example/v1/{id}", "gone": [404], "header": "X-Key", "env": "ACME_API_KEY"}]}`
 	src := strings.Replace(fullManifest(t), `"kind": "native"`, bridge, 1)
 	s := compile(t, ProviderFile)
 	require.NoError(t, s.Validate(decode(t, []byte(src))))
 	require.Error(t, s.Validate(decode(t, []byte(strings.Replace(src, `"1.2.3", "integrity"`, `"^1.2.3", "integrity"`, 1)))), "a range is no pin")
+	require.Error(t, s.Validate(decode(t, []byte(strings.Replace(src, `"GET"`, `"DELETE"`, 1)))), "a probe changes nothing")
 	require.Error(t, s.Validate(decode(t, []byte(strings.Replace(src, `"denied"`, `"allowed"`, 1)))))
 }
 
