@@ -10,8 +10,8 @@
 // strict JSON into the same tree.
 //
 // The value holds map[string]any, []any, string, bool, nil, int64 for numbers
-// written without fraction or exponent, and float64 for the others, both
-// exactly what the text says. An unquoted date is a string.
+// written without fraction or exponent (up to 2^53-1 either way), and float64
+// for the others, both saying exactly what the text says. An unquoted date is a string.
 //
 // Cost is bounded before parsing by MaxBytes and after it by MaxDepth; an
 // alias is never expanded. Positions cost nothing until they are asked for.

@@ -89,7 +89,7 @@ var refusals = []struct{ name, src, want string }{
 	{"empty.json", " \n", "1:1-1:1 SBX113"},
 	// Scalars.
 	{"yes.yaml", "a: yes\nb: \"yes\"\nc: [Off, y]\n", "1:4-1:7 SBX114, 3:5-3:8 SBX114"},
-	{"big integer.yaml", "a: 9007199254740992\n", "1:4-1:20 SBX115"},
+	{"big integer.yaml", "a: 9007199254740993\n", "1:4-1:20 SBX115"},
 	{"huge integer.yaml", "a: -99999999999999999999999\n", "1:4-1:28 SBX115"},
 	{"long fraction.yaml", "a: 0.12345678901234567890\n", "1:4-1:26 SBX115"},
 	{"overflow.yaml", "a: 1e999\n", "1:4-1:9 SBX115"},

@@ -7,8 +7,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxExact is the largest integer every JSON reader holds exactly: RFC 8785
-// and JavaScript read numbers as IEEE 754 doubles.
+// maxExact is the largest integer up to which every JSON reader holds each one
+// exactly: RFC 8785 and JavaScript read numbers as IEEE 754 doubles. Beyond it
+// some still have a double of their own, such as 1e17; those are accepted as
+// floats, in either spelling.
 const maxExact = 1<<53 - 1
 
 // isPlain reports whether a scalar is written without quotes, block or tag, so
@@ -62,7 +64,8 @@ func (b *builder) number(n *yaml.Node) any {
 		if err == nil && i <= maxExact && i >= -maxExact {
 			return i
 		}
-	} else if f, err := strconv.ParseFloat(text, 64); err == nil && digits(text) == digits(strconv.FormatFloat(f, 'e', -1, 64)) {
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && digits(text) == digits(strconv.FormatFloat(f, 'e', -1, 64)) {
 		return f
 	}
 	b.refuse(n, RulePrecision, text+" does not fit a JSON number exactly", "put quotes around it, or write a shorter number")

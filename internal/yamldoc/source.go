@@ -3,10 +3,14 @@ package yamldoc
 import (
 	"bytes"
 	"fmt"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/agentworkforce/sbx/internal/diag"
 )
+
+// block is the number of bytes between entries of source.runes.
+const block = 1 << 10
 
 // source is a file's text and where its lines start.
 type source struct {
@@ -14,6 +18,10 @@ type source struct {
 	starts []int // byte offset of each line
 	ascii  bool
 	bom    bool // the file had a byte-order mark in front of src
+	// runes[i] is how many code points start in the first i blocks of src,
+	// so that a column on a line of a megabyte is found by counting one block.
+	// It is nil for ASCII.
+	runes []int
 }
 
 // readSource checks what can be checked byte by byte. ok is false when the
@@ -41,6 +49,9 @@ func readSource(src []byte, r *report) (text source, ok bool) {
 	if hadBOM {
 		r.add(RuleBOM, diag.Span{Line: 1, Col: 1, EndLine: 1, EndCol: 1}, "the file starts with a byte-order mark",
 			"save it as UTF-8 without BOM")
+	}
+	if !text.ascii {
+		text.index()
 	}
 	r.text = text
 	ok = true
@@ -117,9 +128,9 @@ func (t source) bounds(n int) (from, to int) {
 	from, to = t.starts[n-1], len(t.src)
 	if n < len(t.starts) {
 		to = t.starts[n] - 1
-	}
-	if to > from && t.src[to-1] == '\r' {
-		to--
+		if to > from && t.src[to-1] == '\r' {
+			to--
+		}
 	}
 	return from, to
 }
@@ -136,11 +147,46 @@ func (t source) offset(line, col int) int {
 	if t.ascii {
 		return min(from+max(col-1, 0), to)
 	}
-	for ; col > 1 && from < to; col-- {
-		_, n := utf8.DecodeRune(t.src[from:to])
-		from += n
+	want := t.runesBefore(from) + max(col-1, 0)
+	if want >= t.runesBefore(to) {
+		return to
 	}
-	return from
+	// The last block with no more than the wanted code points before it.
+	i := sort.SearchInts(t.runes, want+1) - 1
+	at := max(i*block, from)
+	for n := t.runesBefore(at); n < want || !utf8.RuneStart(t.src[at]); at++ {
+		if utf8.RuneStart(t.src[at]) {
+			n++
+		}
+	}
+	return at
+}
+
+func (t *source) index() {
+	t.runes = make([]int, 1, 2+len(t.src)/block)
+	for from := 0; from < len(t.src); from += block {
+		n := countStarts(t.src[from:min(from+block, len(t.src))])
+		t.runes = append(t.runes, t.runes[len(t.runes)-1]+n)
+	}
+}
+
+// runesBefore returns how many code points start before a byte offset.
+func (t source) runesBefore(offset int) int {
+	if t.ascii {
+		return offset
+	}
+	i := offset / block
+	return t.runes[i] + countStarts(t.src[i*block:offset])
+}
+
+func countStarts(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if utf8.RuneStart(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // place returns the position of a byte offset, as an empty span.
@@ -164,8 +210,5 @@ func (t source) position(offset int) (line, col int) {
 			hi = mid
 		}
 	}
-	if t.ascii {
-		return lo + 1, offset - t.starts[lo] + 1
-	}
-	return lo + 1, utf8.RuneCount(t.src[t.starts[lo]:offset]) + 1
+	return lo + 1, t.runesBefore(offset) - t.runesBefore(t.starts[lo]) + 1
 }
