@@ -87,7 +87,14 @@ func hijack(t *testing.T, w http.ResponseWriter, f func(*net.TCPConn)) {
 	}
 }
 
-func reset(c *net.TCPConn) { _ = c.SetLinger(0) }
+// reset makes closing the connection send RST instead of FIN.
+func reset(t *testing.T) func(*net.TCPConn) {
+	return func(c *net.TCPConn) {
+		if err := c.SetLinger(0); err != nil {
+			t.Errorf("linger: %v", err)
+		}
+	}
+}
 
 type box struct {
 	ID string `json:"id"`
@@ -112,7 +119,7 @@ func TestFaultMatrix(t *testing.T) {
 			}
 		}
 	}
-	resetBefore := func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, reset) }
+	resetBefore := func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, reset(t)) }
 	closeBefore := func(w http.ResponseWriter, _ *http.Request) { hijack(t, w, func(*net.TCPConn) {}) }
 	resetAfter := func(w http.ResponseWriter, _ *http.Request) {
 		hijack(t, w, func(c *net.TCPConn) {
