@@ -1,0 +1,51 @@
+package testengine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/moby/moby/client"
+)
+
+// Client is a client of the engine of its own, for what a test has to do
+// behind the adapter's back.
+func (e *Engine) Client() *client.Client { return e.cli }
+
+// Containers are the IDs of all containers, in every state, that carry all
+// these labels ("key=value"), sorted.
+func (e *Engine) Containers(t testing.TB, labels ...string) []string {
+	t.Helper()
+	found, err := e.cli.ContainerList(t.Context(), client.ContainerListOptions{All: true, Filters: filters(labels)})
+	if err != nil {
+		t.Fatalf("count containers: %v", err)
+	}
+	ids := make([]string, 0, len(found.Items))
+	for _, c := range found.Items {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Images are the IDs of all images, intermediate ones too, that carry all
+// these labels, sorted.
+func (e *Engine) Images(t testing.TB, labels ...string) []string {
+	t.Helper()
+	found, err := e.cli.ImageList(t.Context(), client.ImageListOptions{All: true, Filters: filters(labels)})
+	if err != nil {
+		t.Fatalf("count images: %v", err)
+	}
+	ids := make([]string, 0, len(found.Items))
+	for _, i := range found.Items {
+		ids = append(ids, i.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func filters(labels []string) client.Filters {
+	if len(labels) == 0 {
+		return nil
+	}
+	return client.Filters{}.Add("label", labels...)
+}

@@ -1,0 +1,112 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+
+	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
+	"github.com/agentworkforce/sbx/wire"
+)
+
+// cleanupTime bounds work that is owed after the caller's context may have ended.
+const cleanupTime = 30 * time.Second
+
+// cleanup returns a context for work that is owed whatever became of ctx.
+func (a *Adapter) cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+}
+
+// change makes one state-changing call and reads the settled state. Where the
+// engine refuses because the sandbox is already there, it is no error.
+func (a *Adapter) change(ctx context.Context, op, id string, want contract.State, call func(context.Context) error) (contract.Instance, error) {
+	if err := a.mine(ctx, op, id); err != nil {
+		return contract.Instance{}, err
+	}
+	failed := a.do(ctx, op, id, wire.Mutate, call)
+	if failed != nil && !cerrdefs.IsConflict(errors.Unwrap(failed)) {
+		return contract.Instance{}, failed
+	}
+	c, err := a.inspect(ctx, op, id)
+	if err != nil {
+		if failed == nil {
+			err = exists(err)
+		}
+		return contract.Instance{}, err
+	}
+	inst := a.instance(c)
+	switch {
+	case inst.State == want:
+		return inst, nil
+	case failed != nil:
+		return inst, failed
+	}
+	return inst, a.errorf(op, id, port.CodeProvider, port.OutcomeDone,
+		"the engine accepted the change and reports %s", inst.NativeState)
+}
+
+// Stop ends every process and keeps the disk. The sandbox's main process ends
+// at once on the stop signal; commands get no signal of their own before they
+// are killed with it. A suspended sandbox is refused: the signal could not
+// reach it.
+func (a *Adapter) Stop(ctx context.Context, id string) (contract.Instance, error) {
+	c, err := a.inspect(ctx, "Stop", id)
+	if err != nil {
+		return contract.Instance{}, err
+	}
+	if c.State.Paused {
+		return a.instance(c), a.errorf("Stop", id, port.CodeFailedPrecondition, port.OutcomeUnchanged,
+			"the sandbox is suspended; resume it first")
+	}
+	return a.change(ctx, "Stop", id, contract.StateStopped, func(ctx context.Context) error {
+		_, err := a.cli.ContainerStop(ctx, id, client.ContainerStopOptions{})
+		return err
+	})
+}
+
+// Start runs a stopped sandbox again with its disk. Published ports get new
+// numbers at the host.
+func (a *Adapter) Start(ctx context.Context, id string) (contract.Instance, error) {
+	return a.change(ctx, "Start", id, contract.StateRunning, func(ctx context.Context) error {
+		_, err := a.cli.ContainerStart(ctx, id, client.ContainerStartOptions{})
+		return err
+	})
+}
+
+// Suspend freezes every process in memory. It lasts as long as the engine's
+// host runs: a reboot of the host ends it as a stop.
+func (a *Adapter) Suspend(ctx context.Context, id string) (contract.Instance, error) {
+	return a.change(ctx, "Suspend", id, contract.StateSuspended, func(ctx context.Context) error {
+		_, err := a.cli.ContainerPause(ctx, id, client.ContainerPauseOptions{})
+		return err
+	})
+}
+
+// Resume lets the processes of a suspended sandbox go on.
+func (a *Adapter) Resume(ctx context.Context, id string) (contract.Instance, error) {
+	return a.change(ctx, "Resume", id, contract.StateRunning, func(ctx context.Context) error {
+		_, err := a.cli.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
+		return err
+	})
+}
+
+// Restart stops and starts a running sandbox in one call of the engine. One
+// that is not running is refused.
+func (a *Adapter) Restart(ctx context.Context, id string) (contract.Instance, error) {
+	c, err := a.inspect(ctx, "Restart", id)
+	if err != nil {
+		return contract.Instance{}, err
+	}
+	if inst := a.instance(c); inst.State != contract.StateRunning {
+		return inst, a.errorf("Restart", id, port.CodeFailedPrecondition, port.OutcomeUnchanged,
+			"the sandbox is %s, not running", inst.State)
+	}
+	return a.change(ctx, "Restart", id, contract.StateRunning, func(ctx context.Context) error {
+		_, err := a.cli.ContainerRestart(ctx, id, client.ContainerRestartOptions{})
+		return err
+	})
+}
