@@ -14,7 +14,8 @@ import (
 // Options tune Apply. The zero value writes, and refuses to touch hand edits.
 type Options struct {
 	// DryRun computes and validates everything and writes nothing, not even a
-	// process lock. Findings then carry diffs.
+	// process lock. Findings then carry diffs. After an interrupted run the only
+	// finding is Interrupted, since what would follow depends on completing it.
 	DryRun bool
 	// Force overwrites hand-edited text after saving the whole file to
 	// .sbxgen/lost/, and puts deleted marker blocks back. Nothing is ever
@@ -24,6 +25,18 @@ type Options struct {
 	RenderAll bool
 
 	step func(name string) // called after every step that changes the disk
+}
+
+// SkippedError says that somebody changed these files between planning and
+// writing. They were left as they are, everything else was written; the next
+// Apply plans them afresh.
+type SkippedError struct {
+	Paths []string // root-relative
+}
+
+// Error lists the paths.
+func (e *SkippedError) Error() string {
+	return "changed while being written, and left alone: " + joinSome(e.Paths, 10)
 }
 
 // Saved is a file whose edited bytes were put aside before it was overwritten.
@@ -98,7 +111,7 @@ func (w *writer) run(ctx context.Context, plan Plan, opts Options) error {
 		return err
 	}
 	w.result.Findings = report.Findings
-	if err := validate(ctx, plan, a.actions()); err != nil {
+	if err := validate(ctx, plan, a.units); err != nil {
 		return err
 	}
 	var refused []Finding
@@ -121,20 +134,32 @@ func (w *writer) run(ctx context.Context, plan Plan, opts Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return w.commit(entries)
+	before := len(w.result.Skipped)
+	if err := w.commit(entries); err != nil {
+		return err
+	}
+	if skipped := w.result.Skipped[before:]; len(skipped) > 0 {
+		return &SkippedError{Paths: skipped}
+	}
+	return nil
 }
 
-func validate(ctx context.Context, plan Plan, list []action) error {
+func validate(ctx context.Context, plan Plan, units []*unitState) error {
 	if plan.Validate == nil {
 		return nil
+	}
+	var list []action
+	for _, s := range units {
+		for _, a := range s.actions {
+			if a.new != nil && !a.keep && len(a.findings) > 0 && a.path != s.lockPath() {
+				list = append(list, a)
+			}
+		}
 	}
 	errs := make([]error, len(list))
 	err := chunks(ctx, len(list), func(from, to int) error {
 		for i := from; i < to; i++ {
 			a := list[i]
-			if a.new == nil || a.keep || len(a.findings) == 0 || path.Base(a.path) == LockName {
-				continue
-			}
 			if err := plan.Validate(a.path, a.new); err != nil {
 				errs[i] = &PlanError{Path: a.path, Reason: "not valid", Err: err}
 			}

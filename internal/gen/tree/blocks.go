@@ -13,6 +13,10 @@ import (
 var markerLine = regexp.MustCompile(
 	`^[ \t]*(?:<!-- sbxgen:(begin|end) ([A-Za-z0-9][A-Za-z0-9._-]*) -->|(?:#|//) sbxgen:(begin|end) ([A-Za-z0-9][A-Za-z0-9._-]*))[ \t]*$`)
 
+// lineEnds takes stray carriage returns along, so that normalising twice is
+// normalising once.
+var lineEnds = regexp.MustCompile(`\r+\n`)
+
 var blockName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // BlockError says that the markers of a file do not pair up, so that nobody
@@ -77,17 +81,16 @@ func parseBlocks(content string) ([]block, error) {
 
 // text returns a block's text with \n line ends.
 func (b block) text(content string) string {
-	return strings.ReplaceAll(content[b.start:b.end], "\r\n", "\n")
+	return lineEnds.ReplaceAllString(content[b.start:b.end], "\n")
 }
 
 // blockText is the normal form of a planned text: \n line ends, the last one
 // included.
 func blockText(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text
+	return lineEnds.ReplaceAllString(text, "\n")
 }
 
 // checkBlock refuses names and texts that would not be read back as written.

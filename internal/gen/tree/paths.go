@@ -213,7 +213,11 @@ func (d *disk) ownedOnDisk(u Unit) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.glob(u, u.abs(pat.dir), pat, found); err != nil {
+		dir := u.abs(pat.dir)
+		if err := d.safe(path.Join(dir, "x")); err != nil {
+			return nil, err
+		}
+		if err := d.glob(u, dir, pat, found); err != nil {
 			return nil, err
 		}
 	}
