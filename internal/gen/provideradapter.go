@@ -8,10 +8,11 @@ import (
 	. "github.com/dave/jennifer/jen" //nolint:revive // jennifer reads as Go only when dot-imported
 )
 
-// adapterScaffold renders adapter.go as a contributor first sees it: every
-// core method answers not_implemented, and so does every method of a
-// capability the manifest already supports.
-func adapterScaffold(m *providerModel, core capability) ([]byte, error) {
+// adapterScaffold renders adapter.go as a contributor first sees it. Every
+// core method, and every method of a capability the manifest already supports,
+// answers not_implemented; a provider with a base embeds that one's adapter
+// and inherits what it has.
+func (p *Project) adapterScaffold(m *providerModel) ([]byte, error) {
 	f := NewFilePathName(m.importPath(), m.pkg())
 	for _, line := range wrap(fmt.Sprintf("Package %s drives %s sandboxes. Describe the vendor in provider.yaml, write the methods "+
 		"below, then run `sbxgen checklist %s` to see what is left.", m.pkg(), m.name, m.id), 76) {
@@ -19,17 +20,61 @@ func adapterScaffold(m *providerModel, core capability) ([]byte, error) {
 	}
 	f.ImportName(contractPath, "contract")
 	f.ImportName(portPath, "port")
+	if m.base != "" {
+		if err := p.baseAdapter(f, m); err != nil {
+			return nil, err
+		}
+		return render(f)
+	}
 	comment(f, "Adapter talks to "+m.name+". It holds no state about sandboxes: every method is given an id, and any process "+
 		"with the same credentials may call it. It is safe for concurrent use.")
 	f.Type().Id("Adapter").Struct(Id("cfg").Id("Config"))
 	comment(f, "New makes an adapter from resolved settings. It reads no environment, checks what it was given and makes no network call.")
 	f.Func().Id("New").Params(Id("ctx").Qual("context", "Context"), Id("cfg").Id("Config")).Params(Op("*").Id("Adapter"), Error()).Block(
 		Return(Op("&").Id("Adapter").Values(Dict{Id("cfg"): Id("cfg")}), Nil()))
-	for _, op := range core.methods {
+	for _, op := range p.vocab.core.methods {
 		stubMethod(f, op)
 	}
 	for _, c := range m.supported() {
 		for _, op := range c.capability.methods {
+			stubMethod(f, op)
+		}
+	}
+	return render(f)
+}
+
+// baseAdapter renders an Adapter that embeds the base provider's, opened with
+// the settings both have.
+func (p *Project) baseAdapter(f *File, m *providerModel) error {
+	base, ok := p.baseModel(m.base)
+	if !ok {
+		return fmt.Errorf("adapter.base %q is not a provider of this module or of %s", m.base, modulePath)
+	}
+	f.ImportName(base.importPath(), base.pkg())
+	comment(f, "Adapter is "+base.name+"'s adapter with what is different about "+m.name+". Methods written here replace its own.")
+	f.Type().Id("Adapter").Struct(Op("*").Qual(base.importPath(), "Adapter"))
+	comment(f, "New makes an adapter from resolved settings. It reads no environment.")
+	f.Func().Id("New").Params(Id("ctx").Qual("context", "Context"), Id("cfg").Id("Config")).Params(Op("*").Id("Adapter"), Error()).Block(
+		List(Id("base"), Err()).Op(":=").Qual(base.importPath(), "New").Call(Id("ctx"), Qual(base.importPath(), "Config").Values(DictFunc(func(d Dict) {
+			for _, s := range m.settings {
+				if base.hasSetting(s.key) {
+					d[Id(goName(s.key))] = Id("cfg").Dot(goName(s.key))
+				}
+			}
+		}))),
+		returnOnError(),
+		Return(Op("&").Id("Adapter").Values(Dict{Id("Adapter"): Id("base")}), Nil()))
+	return nil
+}
+
+// capabilityScaffold renders a file of its own for the missing methods of one
+// capability, for adapters whose adapter.go does not import what stubs need.
+func capabilityScaffold(m *providerModel, c capability, src adapterSource) ([]byte, error) {
+	f := NewFilePathName(m.importPath(), m.pkg())
+	f.ImportName(contractPath, "contract")
+	f.ImportName(portPath, "port")
+	for _, op := range c.methods {
+		if !src.methods[op.name] {
 			stubMethod(f, op)
 		}
 	}

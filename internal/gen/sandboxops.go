@@ -88,7 +88,7 @@ func (o operationMethod) render(f *File) error {
 	if len(o.m.results) > 1 {
 		return fmt.Errorf("%d results; the helpers carry one beside the error", len(o.m.results))
 	}
-	doc := o.m.name + ": " + o.m.doc + " It is unsupported, and calls nothing, where the provider does not have " + o.c.id + "."
+	doc := o.m.doc + " Where the provider does not have " + o.c.id + ", it is unsupported and calls nothing."
 	if o.lifecycle() {
 		doc += " Only the owner may do it."
 	}

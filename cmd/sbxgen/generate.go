@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/gen/tree"
+)
+
+func newGenerateCmd(s streams) *cobra.Command {
+	var check, diff, force bool
+	c := &cobra.Command{
+		Use:   "generate [PROVIDER...]",
+		Short: "Write what follows from the schema and the manifests",
+		Long: "generate writes every generated file of this module, or of the named providers.\n" +
+			"It never touches what you wrote: adapter.go, adapter_test.go, provider.yaml and the\n" +
+			"text outside the markers of README.md and CHECKLIST.md are yours.\n\n" +
+			"With --check nothing is written; the exit code is 1 when something is not current:\n" +
+			"  changed      an input changed, so this file would come out differently\n" +
+			"  missing      the file is not there\n" +
+			"  orphan       nothing produces this file any more\n" +
+			"  hand-edited  somebody changed a generated file\n" +
+			"  interrupted  a generate was killed; running it again completes it",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			p, err := loadProject(cmd, s, ids)
+			if err != nil {
+				return err
+			}
+			if check {
+				return checkTree(cmd.Context(), p, ids, diff, s)
+			}
+			return writeTree(cmd.Context(), p, ids, diff, force, s)
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when something is not current")
+	c.Flags().BoolVar(&diff, "diff", false, "print unified diffs; without --check, write nothing either")
+	c.Flags().BoolVar(&force, "force", false, "overwrite hand edits too, after saving them under .sbxgen/lost")
+	c.MarkFlagsMutuallyExclusive("check", "force")
+	return c
+}
+
+// loadProject finds the module, loads its manifests and prints their findings.
+// An unknown provider ID is a usage error that names the known ones.
+func loadProject(cmd *cobra.Command, s streams, ids []string) (*gen.Project, error) {
+	dir, err := cmd.Flags().GetString("chdir")
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		dir = "."
+	}
+	root, module, err := gen.FindModule(dir)
+	var noModule *gen.ModuleError
+	if errors.As(err, &noModule) {
+		return nil, usageError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, found, err := gen.Load(cmd.Context(), root, module)
+	if err != nil {
+		return nil, err
+	}
+	if err := printFindings(s.err, found, root); err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, m := range p.Manifests {
+		known = append(known, m.ID())
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			hint := "known here: " + strings.Join(known, ", ")
+			if near := diag.Suggest(id, known); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return nil, usagef("no provider %q in %s (%s)", id, module, hint)
+		}
+	}
+	return p, nil
+}
+
+// printFindings prints diagnostics and answers findingsError when there is an
+// error among them.
+func printFindings(w io.Writer, found []diag.Diagnostic, root string) error {
+	var set diag.Set
+	set.Add(found...)
+	if set.Len() == 0 {
+		return nil
+	}
+	if err := diag.Text(w, &set, diag.TextOptions{Source: sourceReader(root)}); err != nil {
+		return err
+	}
+	if set.Err() == nil {
+		return nil
+	}
+	fmt.Fprintln(w, set.Counts())
+	return findingsError{}
+}
+
+func checkTree(ctx context.Context, p *gen.Project, ids []string, diff bool, s streams) error {
+	plan, err := p.Plan(ids...)
+	if err != nil {
+		return err
+	}
+	report, err := tree.Check(ctx, p.Root, plan, tree.CheckOptions{RenderAll: p.InTree, NoDiff: !diff})
+	if err != nil {
+		return err
+	}
+	for _, f := range report.Findings {
+		fmt.Fprintln(s.out, f.String())
+		if diff && f.Diff != "" {
+			fmt.Fprint(s.out, f.Diff)
+		}
+	}
+	if !report.Clean() {
+		fmt.Fprintf(s.err, "%d finding(s); fix with: sbxgen generate%s\n", len(report.Findings), forceHint(report.Findings))
+		return findingsError{}
+	}
+	fmt.Fprintf(s.err, "generated files are current (%d compared)\n", report.Hashed)
+	return nil
+}
+
+func forceHint(findings []tree.Finding) string {
+	for _, f := range findings {
+		if f.NeedsForce {
+			return " --force   (hand edits are saved under .sbxgen/lost first)"
+		}
+	}
+	return ""
+}
+
+func writeTree(ctx context.Context, p *gen.Project, ids []string, dryRun, force bool, s streams) error {
+	plan, err := p.Plan(ids...)
+	if err != nil {
+		return err
+	}
+	result, err := tree.Apply(ctx, p.Root, plan, tree.Options{DryRun: dryRun, Force: force, RenderAll: p.InTree})
+	var refused *tree.RefusedError
+	if errors.As(err, &refused) {
+		for _, f := range refused.Findings {
+			fmt.Fprintln(s.out, f.String())
+		}
+		fmt.Fprintln(s.err, "nothing was written; to overwrite hand edits (they are saved first): sbxgen generate --force")
+		return findingsError{}
+	}
+	if err != nil {
+		return err
+	}
+	printResult(s.out, result, dryRun)
+	if len(result.Remaining()) > 0 {
+		for _, f := range result.Remaining() {
+			fmt.Fprintln(s.err, f.String())
+		}
+		return findingsError{}
+	}
+	return nil
+}
+
+func printResult(w io.Writer, r tree.Result, dryRun bool) {
+	if r.Recovered {
+		fmt.Fprintln(w, "completed an interrupted generate first")
+	}
+	for _, list := range []struct {
+		word  string
+		paths []string
+	}{{"created", r.Created}, {"written", r.Written}, {"removed", r.Removed}} {
+		for _, path := range list.paths {
+			fmt.Fprintf(w, "%-8s %s\n", list.word, path)
+		}
+	}
+	for _, saved := range r.Saved {
+		fmt.Fprintf(w, "%-8s %s (your edits are in %s)\n", "saved", saved.Path, saved.Copy)
+	}
+	if dryRun {
+		for _, f := range r.Findings {
+			fmt.Fprint(w, f.Diff)
+		}
+	}
+	if len(r.Created)+len(r.Written)+len(r.Removed) == 0 {
+		fmt.Fprintln(w, "everything is current")
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of sbxgen.
+const (
+	exitClean    = 0
+	exitFindings = 1
+	exitUsage    = 2
+	exitInternal = 3
+)
+
+// streams are the outside of the process, so that commands are tested in it.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// findingsError says that the command did its work and found something. What
+// it found has been printed already.
+type findingsError struct{}
+
+func (findingsError) Error() string { return "findings" }
+
+// usageError says that the command was called wrongly; nothing was done.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	root := newRootCmd(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.As(err, &findingsError{}):
+		return exitFindings
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.err, "sbxgen: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(s.err, "sbxgen: %v\n", err)
+	return exitInternal
+}
+
+func newRootCmd(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sbxgen",
+		Short: "Make sandbox providers, and check what they claim",
+		Long: "sbxgen makes and checks sandbox providers.\n\n" +
+			"A provider is a folder with a manifest, provider.yaml. From it and the schema sbxgen\n" +
+			"generates everything that is not the vendor's own behaviour, and it refuses claims\n" +
+			"that nothing proves. Start with: sbxgen new provider",
+		SilenceUsage: true, SilenceErrors: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentFlags().String("chdir", "", "run as if started in this folder")
+	root.AddCommand(newGenerateCmd(s), newChecklistCmd(s))
+	usageArgs(root)
+	return root
+}
+
+// usageArgs turns cobra's complaints about arguments into usage errors, for
+// every command below c.
+func usageArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		usageArgs(sub)
+	}
+}

@@ -1,0 +1,121 @@
+package gen
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// adapterSource is what the generators must know of a provider's hand-written
+// Go files, read syntactically so that it works when they do not compile.
+type adapterSource struct {
+	exists      bool            // whether there is any hand-written file
+	methods     map[string]bool // methods on Adapter
+	unwritten   []string        // methods on Adapter that still answer NotImplemented, sorted
+	stubImports bool            // whether adapter.go imports what a stub needs, under the usual names
+}
+
+// readAdapterSource parses the hand-written non-test Go files of a folder. A
+// file that does not parse contributes nothing: the compiler will say so.
+func readAdapterSource(dir string) (adapterSource, error) {
+	a := adapterSource{methods: map[string]bool{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return a, err
+	}
+	fset := token.NewFileSet()
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "zz_generated_") {
+			continue
+		}
+		src, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return a, err
+		}
+		f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			continue
+		}
+		a.exists = true
+		if name == "adapter.go" {
+			a.stubImports = importsAll(f, "context", contractPath, portPath)
+		}
+		a.collect(f)
+	}
+	slices.Sort(a.unwritten)
+	return a, nil
+}
+
+func (a *adapterSource) collect(f *ast.File) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Recv == nil || len(fn.Recv.List) != 1 || receiverName(fn.Recv.List[0].Type) != "Adapter" {
+			continue
+		}
+		a.methods[fn.Name.Name] = true
+		if fn.Body != nil && callsNotImplemented(fn.Body) {
+			a.unwritten = append(a.unwritten, fn.Name.Name)
+		}
+	}
+}
+
+func receiverName(e ast.Expr) string {
+	if s, ok := e.(*ast.StarExpr); ok {
+		e = s.X
+	}
+	if id, ok := e.(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
+}
+
+func callsNotImplemented(body *ast.BlockStmt) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "NotImplemented" {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "port" {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// importsAll reports whether a file imports every path without renaming it.
+func importsAll(f *ast.File, paths ...string) bool {
+	have := map[string]bool{}
+	for _, imp := range f.Imports {
+		p := strings.Trim(imp.Path.Value, `"`)
+		if imp.Name == nil || imp.Name.Name == p[strings.LastIndex(p, "/")+1:] {
+			have[p] = true
+		}
+	}
+	for _, p := range paths {
+		if !have[p] {
+			return false
+		}
+	}
+	return true
+}
+
+// folderExists reports whether dir is there.
+func folderExists(dir string) (bool, error) {
+	info, err := os.Stat(dir)
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !info.IsDir() {
+		return false, &fs.PathError{Op: "stat", Path: dir, Err: fs.ErrInvalid}
+	}
+	return true, nil
+}

@@ -1,0 +1,231 @@
+package gen
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"go/format"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentworkforce/sbx/internal/gen/tree"
+	"github.com/agentworkforce/sbx/templates"
+)
+
+// revision is the generator's own input to every lock. It rises with a change
+// of the generators that alters output for the same inputs.
+const revision = 1
+
+// Plan returns what the project's generated files should be. With ids only the
+// units of those providers are in it; without, all of them and, in the sbx
+// module itself, what is made from the schema.
+func (p *Project) Plan(ids ...string) (tree.Plan, error) {
+	plan := tree.Plan{Validate: validateGo}
+	for _, m := range p.Manifests {
+		if len(ids) > 0 && !slices.Contains(ids, m.ID()) {
+			continue
+		}
+		u, err := p.providerUnit(m)
+		if err != nil {
+			return plan, err
+		}
+		plan.Units = append(plan.Units, u)
+	}
+	if p.InTree && len(ids) == 0 {
+		plan.Units = append(plan.Units, p.schemaUnit())
+	}
+	return plan, nil
+}
+
+// validateGo refuses generated Go that does not parse, before anything is written.
+func validateGo(name string, content []byte) error {
+	if path.Ext(name) != ".go" {
+		return nil
+	}
+	_, err := format.Source(content)
+	return err
+}
+
+// schemaUnit is everything made from schema/ and from all manifests together.
+func (p *Project) schemaUnit() tree.Unit {
+	inputs := p.schemaInputs()
+	for _, m := range p.Manifests {
+		inputs[m.Path] = digest(m.Doc.Source())
+	}
+	return tree.Unit{
+		Dir: ".", Lock: "generated/" + tree.LockName, Inputs: inputs,
+		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*"},
+		Render: func(context.Context) (tree.Output, error) {
+			files, err := contractFiles(p.src)
+			if err != nil {
+				return tree.Output{}, err
+			}
+			b, err := registryFile(p.nativeModels())
+			if err != nil {
+				return tree.Output{}, &RenderError{Path: "generated/registry/registry.go", Err: err}
+			}
+			files["generated/registry/registry.go"] = b
+			return tree.Output{Owned: files}, nil
+		},
+	}
+}
+
+func (p *Project) schemaInputs() map[string]string {
+	return map[string]string{
+		"generator":                   digest([]byte(strconv.Itoa(revision))),
+		"schema/provider.schema.json": digest(p.src.provider),
+		"schema/contract.schema.json": digest(p.src.contract),
+		"schema/catalog.schema.json":  digest(p.src.catalog),
+		"schema/errors.json":          digest(p.src.errors),
+	}
+}
+
+func (p *Project) nativeModels() []*providerModel {
+	var out []*providerModel
+	for _, m := range p.Manifests {
+		if pm := p.model(m); pm.native() {
+			out = append(out, pm)
+		}
+	}
+	slices.SortFunc(out, func(a, b *providerModel) int { return strings.Compare(a.id, b.id) })
+	return out
+}
+
+func (p *Project) model(m *Manifest) *providerModel {
+	v, _ := m.Doc.Value().(map[string]any)
+	return newProviderModel(v, p.vocab, p.Module, m.Dir)
+}
+
+// providerUnit is everything made for one provider.
+func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
+	src, err := readAdapterSource(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
+	if err != nil {
+		return tree.Unit{}, err
+	}
+	inputs := p.schemaInputs()
+	delete(inputs, "schema/catalog.schema.json")
+	inputs["provider.yaml"] = digest(m.Doc.Source())
+	inputs["unwritten"] = digest([]byte(strings.Join(src.unwritten, "\n")))
+	templateDigest, err := templatesDigest()
+	if err != nil {
+		return tree.Unit{}, err
+	}
+	inputs["templates"] = templateDigest
+	model := p.model(m)
+	return tree.Unit{
+		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", "testdata/contract/**"},
+		Render: func(context.Context) (tree.Output, error) { return p.providerOutput(model, src) },
+	}, nil
+}
+
+func (p *Project) providerOutput(m *providerModel, src adapterSource) (tree.Output, error) {
+	out := tree.Output{Owned: map[string][]byte{}, Scaffold: map[string][]byte{}, Appends: map[string][]tree.Append{}}
+	if m.native() {
+		if err := p.goOutput(m, src, &out); err != nil {
+			return out, err
+		}
+	}
+	docs, err := providerDocs(m, src)
+	if err != nil {
+		return out, err
+	}
+	docs.into(m.dir, &out)
+	return out, nil
+}
+
+// goOutput adds the Go files and fixtures of a native provider.
+func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output) error {
+	owned, err := renderAll(map[string]func() ([]byte, error){
+		"zz_generated_config.go":           func() ([]byte, error) { return configFile(m) },
+		"zz_generated_driver.go":           func() ([]byte, error) { return driverFile(m, p.vocab.core) },
+		"zz_generated_client.go":           func() ([]byte, error) { return clientFile(m) },
+		"zz_generated_ledger.go":           func() ([]byte, error) { return ledgerFile(m, p.vocab.core) },
+		"zz_generated_conformance_test.go": func() ([]byte, error) { return conformanceTestFile(m) },
+		"zz_generated_bench_test.go":       func() ([]byte, error) { return benchTestFile(m) },
+	})
+	if err != nil {
+		return err
+	}
+	fixtures, err := contractFixtures(m, p.vocab, p.src.contract)
+	if err != nil {
+		return err
+	}
+	for _, files := range []map[string][]byte{owned, fixtures} {
+		for name, b := range files {
+			out.Owned[path.Join(m.dir, name)] = b
+		}
+	}
+	scaffold, err := renderAll(map[string]func() ([]byte, error){
+		"adapter.go":      func() ([]byte, error) { return p.adapterScaffold(m) },
+		"adapter_test.go": func() ([]byte, error) { return adapterTestScaffold(m) },
+	})
+	if err != nil {
+		return err
+	}
+	for name, b := range scaffold {
+		out.Scaffold[path.Join(m.dir, name)] = b
+	}
+	return p.missingMethods(m, src, out)
+}
+
+// missingMethods appends a stub for every supported operation that no
+// hand-written file has. A provider that builds on another one inherits its
+// methods, which cannot be seen here: there the compiler names what is missing.
+func (p *Project) missingMethods(m *providerModel, src adapterSource, out *tree.Output) error {
+	if m.base != "" || !src.exists {
+		return nil
+	}
+	for _, c := range m.supported() {
+		var stubs []tree.Append
+		for _, op := range c.capability.methods {
+			if src.methods[op.name] {
+				continue
+			}
+			text, err := stubText(op)
+			if err != nil {
+				return err
+			}
+			stubs = append(stubs, tree.Append{Key: "method " + op.name, Text: text})
+		}
+		if len(stubs) == 0 {
+			continue
+		}
+		if src.stubImports {
+			name := path.Join(m.dir, "adapter.go")
+			out.Appends[name] = append(out.Appends[name], stubs...)
+			continue
+		}
+		b, err := capabilityScaffold(m, c.capability, src)
+		if err != nil {
+			return err
+		}
+		out.Scaffold[path.Join(m.dir, "adapter_"+strings.ReplaceAll(c.capability.id, ".", "_")+".go")] = b
+	}
+	return nil
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// templatesDigest is one digest over every embedded template.
+func templatesDigest() (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(templates.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(templates.FS, name)
+		if err != nil {
+			return err
+		}
+		h.Write([]byte(name + "\x00" + digest(b) + "\n"))
+		return nil
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}

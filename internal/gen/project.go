@@ -1,0 +1,207 @@
+package gen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/yamldoc"
+	"github.com/agentworkforce/sbx/schema"
+)
+
+// ManifestName is the file that makes a folder a provider.
+const ManifestName = "provider.yaml"
+
+// Project is a module that holds providers: this one, or somebody else's.
+type Project struct {
+	Root   string // folder of go.mod, absolute
+	Module string // module path
+	// InTree reports whether this is the sbx module itself, whose schema/ is
+	// read from disk and whose generated/ is written.
+	InTree    bool
+	Manifests []*Manifest // by folder
+	src       sources
+	vocab     *vocabulary
+}
+
+// Manifest is one provider.yaml of a project.
+type Manifest struct {
+	Dir  string // slash path of the folder, relative to the project's root
+	Path string // Dir/provider.yaml
+	Doc  *yamldoc.Doc
+}
+
+// ID is the provider's id as written; empty when there is none.
+func (m *Manifest) ID() string {
+	v, _ := m.Doc.Value().(map[string]any)
+	return node(v).text("id")
+}
+
+// ModuleError says that no module was found to generate into.
+type ModuleError struct {
+	Dir    string
+	Reason string
+}
+
+// Error names the folder and the reason.
+func (e *ModuleError) Error() string { return e.Dir + ": " + e.Reason }
+
+// FindModule returns the nearest folder at or above dir that holds a go.mod,
+// and the module's path.
+func FindModule(dir string) (root, module string, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", "", err
+	}
+	for d := abs; ; d = filepath.Dir(d) {
+		b, err := os.ReadFile(filepath.Join(d, "go.mod"))
+		switch {
+		case err == nil:
+			m := moduleLine(b)
+			if m == "" {
+				return "", "", &ModuleError{Dir: d, Reason: "go.mod has no module line"}
+			}
+			return d, m, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", "", err
+		case d == filepath.Dir(d):
+			return "", "", &ModuleError{Dir: abs, Reason: "no go.mod here or above; run `go mod init` first, or give --module and --dir"}
+		}
+	}
+}
+
+func moduleLine(gomod []byte) string {
+	sc := bufio.NewScanner(bytes.NewReader(gomod))
+	for sc.Scan() {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(sc.Text()), "module "); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
+}
+
+// Load reads the project at root: its schema when it is the sbx module, the
+// embedded one otherwise, and every provider.yaml. Diagnostics are findings in
+// the user's files; the error is for everything that is not one. A manifest
+// with a finding is left out of Manifests.
+func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic, error) {
+	p := &Project{Root: root, Module: module, InTree: module == modulePath}
+	var fsys fs.FS = schema.Files()
+	if p.InTree {
+		fsys = os.DirFS(filepath.Join(root, "schema"))
+	}
+	if found := lintDiagnostics(fsys, p.InTree); len(found) > 0 {
+		return p, found, nil
+	}
+	var err error
+	if p.src, err = readSources(fsys); err != nil {
+		return nil, nil, err
+	}
+	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
+		return nil, nil, err
+	}
+	dirs, err := providerDirs(ctx, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []diag.Diagnostic
+	for _, dir := range dirs {
+		m, ds, err := readManifest(root, dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, ds...)
+		if len(ds) == 0 {
+			p.Manifests = append(p.Manifests, m)
+		}
+	}
+	return p, found, nil
+}
+
+// lintDiagnostics turns what schema.Lint finds into diagnostics at their place.
+func lintDiagnostics(fsys fs.FS, inTree bool) []diag.Diagnostic {
+	var out []diag.Diagnostic
+	for _, pr := range schema.LintAll(fsys) {
+		file := pr.File
+		if inTree {
+			file = "schema/" + file
+		}
+		out = append(out, diag.Diagnostic{File: file, Line: pr.Line, Col: pr.Col, Rule: ruleSchemaLint,
+			Message: pr.Message, Suggestion: pr.Suggestion, Next: "sbxgen generate"})
+	}
+	return out
+}
+
+// ruleSchemaLint is the rule for mistakes in schema/ itself.
+const ruleSchemaLint = "SBX310"
+
+func readManifest(root, dir string) (*Manifest, []diag.Diagnostic, error) {
+	m := &Manifest{Dir: dir, Path: path.Join(dir, ManifestName)}
+	f, err := os.Open(filepath.Join(root, filepath.FromSlash(m.Path)))
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, found, err := yamldoc.Read(m.Path, f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, nil, err
+	}
+	if hasErrors(found) {
+		return nil, found, nil
+	}
+	m.Doc = doc
+	return m, nil, nil
+}
+
+func hasErrors(found []diag.Diagnostic) bool {
+	return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error
+	})
+}
+
+// providerDirs finds every folder of the module that holds a provider.yaml, in
+// order. Folders the go command ignores are not entered, nor nested modules.
+func providerDirs(ctx context.Context, root string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enterDir(name, rel, d.Name())
+		}
+		if d.Name() == ManifestName && rel != ManifestName {
+			out = append(out, path.Dir(filepath.ToSlash(rel)))
+		}
+		return nil
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+func enterDir(name, rel, base string) error {
+	if rel == "." {
+		return nil
+	}
+	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "vendor" || base == "node_modules" {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
