@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/ledger"
@@ -157,5 +156,5 @@ func (s *Sandbox) leftovers(ctx context.Context) ([]target, error) {
 		s.extras = append(s.extras, th.target)
 	}
 	s.lookedUp = true
-	return s.extras, errors.Join(errs...)
+	return s.extras, join(errs...)
 }

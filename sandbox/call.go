@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -87,7 +86,10 @@ func open[T any](ctx context.Context, p *Provider, op operation, fn func(context
 		out, err = fn(hctx)
 		if !timer.Stop() && err == nil && hctx.Err() != nil {
 			// It opened while its context was being ended: the handle is of no use.
-			err = errors.Join(context.Cause(hctx), closeHandle(out))
+			err = join(context.Cause(hctx), closeHandle(out))
+		}
+		if err == nil && missing(out) {
+			err = &Error{Code: port.CodeProvider, Outcome: port.OutcomeUnknown, Reason: "the adapter returned no handle"}
 		}
 		return p.fail(hctx, op, err)
 	})
@@ -98,6 +100,12 @@ func open[T any](ctx context.Context, p *Provider, op operation, fn func(context
 	return wrap(out, stop), nil
 }
 
+// missing reports whether a handle is one in name only.
+func missing(h any) bool {
+	s, ok := h.(port.ReadStream)
+	return h == nil || ok && s.ReadCloser == nil
+}
+
 func closeHandle(h any) error {
 	if c, ok := h.(io.Closer); ok {
 		return c.Close()
@@ -106,10 +114,6 @@ func closeHandle(h any) error {
 }
 
 func wrapReadStream(s port.ReadStream, done context.CancelFunc) port.ReadStream {
-	if s.ReadCloser == nil {
-		done()
-		return s
-	}
 	s.ReadCloser = &readCloser{ReadCloser: s.ReadCloser, done: done}
 	return s
 }

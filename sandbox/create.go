@@ -95,7 +95,7 @@ func (p *Provider) handOver(ctx context.Context, t target, i contract.Instance, 
 		return s, nil
 	}
 	if beginErr := p.begin(operation{name: "Ready", id: t.id}); beginErr != nil {
-		return nil, errors.Join(err, beginErr)
+		return nil, join(err, beginErr)
 	}
 	if ctx.Err() != nil { // the caller has left; it need not wait for the destroy
 		go func() {
@@ -106,7 +106,7 @@ func (p *Provider) handOver(ctx context.Context, t target, i contract.Instance, 
 	}
 	defer p.settling.Done()
 	if _, destroyErr := p.destroyAll(ctx, t, extras); destroyErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("destroying it: %w", destroyErr))
+		return nil, join(err, fmt.Errorf("destroying it: %w", destroyErr))
 	}
 	if e, ok := errors.AsType[*NotReadyError](err); ok {
 		e.Err.Outcome = port.OutcomeUnchanged

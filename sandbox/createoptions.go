@@ -127,3 +127,12 @@ func AllowUncontained() CreateOption { return func(o *createOptions) { o.unconta
 // SkipReady returns as soon as the vendor says that the sandbox exists, without
 // having run a command in it.
 func SkipReady() CreateOption { return func(o *createOptions) { o.skipReady = true } }
+
+// CreateOptions makes one option of several.
+func CreateOptions(opts ...CreateOption) CreateOption {
+	return func(o *createOptions) {
+		for _, opt := range opts {
+			opt(o)
+		}
+	}
+}

@@ -19,7 +19,8 @@ type creation[T any] struct {
 	name        string
 	parent      string // native ID of what it is made from
 	disposition ledger.Disposition
-	reapAfter   time.Duration
+	reapAfter   time.Duration     // from now; 0 is none
+	reapAt      time.Time         // instead, when set
 	labels      map[string]string // of the ledger's record
 	secrets     []string          // names
 	call        func(ctx context.Context, tags contract.Tags) (T, error)
@@ -59,12 +60,12 @@ func create[T any](ctx context.Context, p *Provider, c creation[T]) (made[T], er
 		return none, p.fail(ctx, c.op, &Error{Code: port.CodeCanceled, Outcome: port.OutcomeUnchanged, Err: ctx.Err()})
 	}
 	tags, t, err := p.intend(ctx, c.op, intention{kind: c.kind, name: c.name, parent: c.parent,
-		disposition: c.disposition, reapAfter: c.reapAfter, labels: c.labels, secrets: c.secrets})
+		disposition: c.disposition, reapAfter: c.reapAfter, reapAt: c.reapAt, labels: c.labels, secrets: c.secrets})
 	if err != nil {
 		return none, err
 	}
 	if err := p.begin(c.op); err != nil {
-		return none, errors.Join(err, p.book.append(ctx, t.record(ledger.EventCreateFailed, "", "the provider was closed")))
+		return none, join(err, p.book.append(ctx, t.record(ledger.EventCreateFailed, "", "the provider was closed")))
 	}
 	type answer struct {
 		m   made[T]
@@ -136,26 +137,26 @@ func attempt[T any](ctx context.Context, p *Provider, c creation[T], tags contra
 		if found, id, findErr := findMade(ctx, p, c, tags); id != "" {
 			value, t.id, err = found, id, nil
 		} else if findErr != nil {
-			err = errors.Join(err, fmt.Errorf("looking for it by its tags: %w", findErr))
+			err = join(err, fmt.Errorf("looking for it by its tags: %w", findErr))
 		}
 	}
 	m := made[T]{value: value, target: t}
 	if c.leftovers != nil {
 		var lerr error
 		m.extras, lerr = p.recordLeftovers(ctx, t, c.leftovers(value))
-		err = errors.Join(err, lerr)
+		err = join(err, lerr)
 	}
 	if t.id == "" {
 		return m, p.settleNothing(ctx, c.op, m.extras, t, err)
 	}
 	if recErr := p.book.append(ctx, t.record(ledger.EventCreated, "", reasonOf(err))); recErr != nil {
-		err = errors.Join(err, recErr)
+		err = join(err, recErr)
 	}
 	if err == nil {
 		return m, nil
 	}
 	if _, destroyErr := p.destroyAll(ctx, t, m.extras); destroyErr != nil {
-		return m, errors.Join(err, fmt.Errorf("destroying what it made: %w", destroyErr))
+		return m, join(err, fmt.Errorf("destroying what it made: %w", destroyErr))
 	}
 	return m, err
 }
@@ -172,11 +173,11 @@ func findMade[T any](ctx context.Context, p *Provider, c creation[T], tags contr
 // settleNothing ends a creation that has no ID to show.
 func (p *Provider) settleNothing(ctx context.Context, op operation, extras []target, t target, err error) error {
 	if port.OutcomeOf(err) == port.OutcomeUnchanged {
-		err = errors.Join(err, p.book.append(ctx, t.record(ledger.EventCreateFailed, string(port.CodeOf(err)), reasonOf(err))))
+		err = join(err, p.book.append(ctx, t.record(ledger.EventCreateFailed, string(port.CodeOf(err)), reasonOf(err))))
 	}
 	for _, extra := range extras {
 		if _, destroyErr := p.destroyTarget(ctx, extra, p.recorder(ctx)); destroyErr != nil {
-			err = errors.Join(err, destroyErr)
+			err = join(err, destroyErr)
 		}
 	}
 	return err

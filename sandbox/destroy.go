@@ -40,7 +40,7 @@ func (p *Provider) destroyAll(ctx context.Context, t target, extras []target) (D
 	}
 	for _, extra := range extras {
 		if _, extraErr := p.destroyTarget(ctx, extra, p.recorder(context.WithoutCancel(ctx))); extraErr != nil {
-			err = errors.Join(err, fmt.Errorf("%s %s left behind: %w", extra.kind, extra.id, extraErr))
+			err = join(err, fmt.Errorf("%s %s left behind: %w", extra.kind, extra.id, extraErr))
 		}
 	}
 	return report, err
@@ -67,7 +67,7 @@ func (p *Provider) destroyTarget(ctx context.Context, t target, record recorder)
 	err := p.observed(op, func() error { return p.acknowledge(dctx, op, res, t, &report) })
 	if err != nil {
 		recErr := record(t.record(ledger.EventDestroyFailed, string(port.CodeOf(err)), err.Error()))
-		return report, errors.Join(err, recErr)
+		return report, join(err, recErr)
 	}
 	if err := record(t.record(ledger.EventDestroyed, string(report.Outcome), "")); err != nil {
 		return report, p.fail(dctx, op, err)

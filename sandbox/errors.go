@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
@@ -121,3 +122,16 @@ func (e *NotReadyError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the *Error.
 func (e *NotReadyError) Unwrap() error { return e.Err }
+
+// join is errors.Join that leaves a single error as it is, so that its type
+// still says what it is.
+func join(errs ...error) error {
+	errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return errors.Join(errs...)
+}

@@ -11,7 +11,7 @@ import (
 
 // Fork makes a second sandbox that starts as this one is now, and returns when a
 // command has run in it. The source goes on as it was and need not be owned; the
-// fork is owned and scoped to this run. What has to be created on the way is in
+// fork is owned and may live as long as this one. What has to be created on the way is in
 // the ledger and is destroyed after the fork. Keeps "" means the disk; what the
 // manifest does not say a fork carries over is refused.
 func (s *Sandbox) Fork(ctx context.Context, request contract.ForkRequest) (*Sandbox, error) {
@@ -28,7 +28,9 @@ func (s *Sandbox) Fork(ctx context.Context, request contract.ForkRequest) (*Sand
 		e.Capability, e.Support = string(contract.CapabilityFork), string(s.p.Claim(contract.CapabilityFork).Support)
 		return nil, e
 	}
-	m, err := create(ctx, s.p, creation[contract.ForkResult]{op: op, kind: ledger.KindSandbox, name: request.Name, parent: s.ID(),
+	disposition, reapAt := s.heritage()
+	m, err := create(ctx, s.p, creation[contract.ForkResult]{op: op, kind: ledger.KindSandbox, name: request.Name,
+		parent: s.ID(), disposition: disposition, reapAt: reapAt,
 		call: func(ctx context.Context, tags contract.Tags) (contract.ForkResult, error) {
 			r := request
 			r.Tags = tags

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -33,6 +32,7 @@ type intention struct {
 	name, parent string
 	disposition  ledger.Disposition
 	reapAfter    time.Duration
+	reapAt       time.Time
 	labels       map[string]string
 	secrets      []string
 }
@@ -62,9 +62,11 @@ func (p *Provider) intend(ctx context.Context, op operation, in intention) (cont
 	if t.disposition == "" {
 		t.disposition = ledger.Scoped
 	}
-	if in.reapAfter > 0 {
+	t.reapAfter = in.reapAt
+	if in.reapAfter > 0 { // to the millisecond, because that is what labels keep
 		t.reapAfter = p.opts.clock().Add(in.reapAfter).UTC().Truncate(time.Millisecond)
-		at := t.reapAfter
+	}
+	if at := t.reapAfter; !at.IsZero() {
 		t.tags.ReapAfter = &at
 	}
 	rec := t.record(ledger.EventIntent, "", "")
@@ -100,5 +102,5 @@ func (p *Provider) recordLeftovers(ctx context.Context, of target, left []contra
 		errs = append(errs, p.book.append(ctx, rec), p.book.append(ctx, t.record(ledger.EventCreated, "", "")))
 		out = append(out, t)
 	}
-	return out, errors.Join(errs...)
+	return out, join(errs...)
 }

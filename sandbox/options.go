@@ -24,10 +24,11 @@ type openOptions struct {
 	decorate   []func(contract.Table) contract.Table
 	deadlines  Deadlines
 	secretVals []port.Secret
+	given      []Option // as given, for a reaper of the same provider
 }
 
 func newOpenOptions(opts []Option) *openOptions {
-	o := &openOptions{settings: map[string]port.Secret{}, environ: os.LookupEnv, clock: time.Now}
+	o := &openOptions{settings: map[string]port.Secret{}, environ: os.LookupEnv, clock: time.Now, given: opts}
 	for _, opt := range opts {
 		opt(o)
 	}

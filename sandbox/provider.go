@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -130,7 +129,7 @@ func With(ctx context.Context, p *Provider, fn func(context.Context, *Sandbox) e
 	}
 	defer func() {
 		_, destroyErr := sb.Destroy(ctx)
-		err = errors.Join(err, destroyErr)
+		err = join(err, destroyErr)
 	}()
 	return fn(ctx, sb)
 }

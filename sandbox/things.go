@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -120,7 +119,7 @@ func mergeRuns(runs []ledger.RunInfo) ([]*thing, error) {
 			t.take(run, e)
 		}
 	}
-	return out, errors.Join(errs...)
+	return out, join(errs...)
 }
 
 func (t *thing) take(run ledger.RunInfo, e *ledger.Entry) {

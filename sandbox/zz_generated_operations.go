@@ -8,9 +8,9 @@ import (
 	port "github.com/agentworkforce/sbx/port"
 )
 
-// List: List returns every sandbox that matches, drained to a trustworthy end, or an error: never
-// a short list. Server-side filters are checked again in process. It is unsupported, and calls
-// nothing, where the provider does not have list.
+// List returns every sandbox that matches, drained to a trustworthy end, or an error: never a
+// short list. Server-side filters are checked again in process. Where the provider does not have
+// list, it is unsupported and calls nothing.
 func (p *Provider) List(ctx context.Context, request contract.ListRequest) ([]contract.Instance, error) {
 	op := operation{
 		args:       []any{request},
@@ -24,9 +24,9 @@ func (p *Provider) List(ctx context.Context, request contract.ListRequest) ([]co
 	})
 }
 
-// ReadFile: ReadFile opens a regular file for reading. A missing file is not_found; a directory is
-// invalid_argument. The receiver closes the stream. It is unsupported, and calls nothing, where
-// the provider does not have files.
+// ReadFile opens a regular file for reading. A missing file is not_found; a directory is
+// invalid_argument. The receiver closes the stream. Where the provider does not have files, it is
+// unsupported and calls nothing.
 func (s *Sandbox) ReadFile(ctx context.Context, path string) (port.ReadStream, error) {
 	op := operation{
 		capability: contract.CapabilityFiles,
@@ -39,9 +39,9 @@ func (s *Sandbox) ReadFile(ctx context.Context, path string) (port.ReadStream, e
 	}, wrapReadStream)
 }
 
-// WriteFile: WriteFile creates or replaces a file with exactly these bytes and permission bits,
-// making parent directories. When it returns without error the content can be read back. It is
-// unsupported, and calls nothing, where the provider does not have files.
+// WriteFile creates or replaces a file with exactly these bytes and permission bits, making parent
+// directories. When it returns without error the content can be read back. Where the provider does
+// not have files, it is unsupported and calls nothing.
 func (s *Sandbox) WriteFile(ctx context.Context, path string, mode int, content port.WriteStream) error {
 	op := operation{
 		capability: contract.CapabilityFiles,
@@ -54,8 +54,8 @@ func (s *Sandbox) WriteFile(ctx context.Context, path string, mode int, content 
 	})
 }
 
-// Stat: Stat describes one path without following a final symlink. It is unsupported, and calls
-// nothing, where the provider does not have files.manage.
+// Stat describes one path without following a final symlink. Where the provider does not have
+// files.manage, it is unsupported and calls nothing.
 func (s *Sandbox) Stat(ctx context.Context, path string) (contract.FileInfo, error) {
 	op := operation{
 		capability: contract.CapabilityFilesManage,
@@ -68,8 +68,8 @@ func (s *Sandbox) Stat(ctx context.Context, path string) (contract.FileInfo, err
 	})
 }
 
-// ReadDir: ReadDir lists a directory in name order. It is unsupported, and calls nothing, where
-// the provider does not have files.manage.
+// ReadDir lists a directory in name order. Where the provider does not have files.manage, it is
+// unsupported and calls nothing.
 func (s *Sandbox) ReadDir(ctx context.Context, path string) ([]contract.FileInfo, error) {
 	op := operation{
 		capability: contract.CapabilityFilesManage,
@@ -82,8 +82,8 @@ func (s *Sandbox) ReadDir(ctx context.Context, path string) ([]contract.FileInfo
 	})
 }
 
-// Mkdir: Mkdir makes a directory and its parents. An existing directory is not an error. It is
-// unsupported, and calls nothing, where the provider does not have files.manage.
+// Mkdir makes a directory and its parents. An existing directory is not an error. Where the
+// provider does not have files.manage, it is unsupported and calls nothing.
 func (s *Sandbox) Mkdir(ctx context.Context, path string, mode int) error {
 	op := operation{
 		capability: contract.CapabilityFilesManage,
@@ -96,8 +96,8 @@ func (s *Sandbox) Mkdir(ctx context.Context, path string, mode int) error {
 	})
 }
 
-// Remove: Remove deletes a path, and with recursive what is below it. A missing path is not_found.
-// It is unsupported, and calls nothing, where the provider does not have files.manage.
+// Remove deletes a path, and with recursive what is below it. A missing path is not_found. Where
+// the provider does not have files.manage, it is unsupported and calls nothing.
 func (s *Sandbox) Remove(ctx context.Context, path string, recursive bool) error {
 	op := operation{
 		capability: contract.CapabilityFilesManage,
@@ -110,8 +110,8 @@ func (s *Sandbox) Remove(ctx context.Context, path string, recursive bool) error
 	})
 }
 
-// Rename: Rename moves a path within the sandbox, replacing a file at the target. It is
-// unsupported, and calls nothing, where the provider does not have files.manage.
+// Rename moves a path within the sandbox, replacing a file at the target. Where the provider does
+// not have files.manage, it is unsupported and calls nothing.
 func (s *Sandbox) Rename(ctx context.Context, from string, to string) error {
 	op := operation{
 		capability: contract.CapabilityFilesManage,
@@ -124,9 +124,9 @@ func (s *Sandbox) Rename(ctx context.Context, from string, to string) error {
 	})
 }
 
-// Stream: Stream starts a command and returns at once with its live streams. The context ends the
-// call, not the command: Process.Kill and Close do. It is unsupported, and calls nothing, where
-// the provider does not have exec.stream.
+// Stream starts a command and returns at once with its live streams. The context ends the call,
+// not the command: Process.Kill and Close do. Where the provider does not have exec.stream, it is
+// unsupported and calls nothing.
 func (s *Sandbox) Stream(ctx context.Context, command contract.Command) (port.Process, error) {
 	op := operation{
 		args:       []any{command},
@@ -140,8 +140,8 @@ func (s *Sandbox) Stream(ctx context.Context, command contract.Command) (port.Pr
 	}, wrapProcess)
 }
 
-// OpenPTY: OpenPTY starts a command on a pseudo terminal of the given size. It is unsupported, and
-// calls nothing, where the provider does not have pty.
+// OpenPTY starts a command on a pseudo terminal of the given size. Where the provider does not
+// have pty, it is unsupported and calls nothing.
 func (s *Sandbox) OpenPTY(ctx context.Context, request contract.PTYRequest) (port.PTY, error) {
 	op := operation{
 		args:       []any{request},
@@ -155,9 +155,9 @@ func (s *Sandbox) OpenPTY(ctx context.Context, request contract.PTYRequest) (por
 	}, wrapPTY)
 }
 
-// Stop: Stop ends the sandbox's processes and keeps its disk. It returns when the state has
-// settled. Already stopped is not an error. It is unsupported, and calls nothing, where the
-// provider does not have stop. Only the owner may do it.
+// Stop ends the sandbox's processes and keeps its disk. It returns when the state has settled.
+// Already stopped is not an error. Where the provider does not have stop, it is unsupported and
+// calls nothing. Only the owner may do it.
 func (s *Sandbox) Stop(ctx context.Context) (contract.Instance, error) {
 	op := operation{
 		capability: contract.CapabilityStop,
@@ -170,9 +170,9 @@ func (s *Sandbox) Stop(ctx context.Context) (contract.Instance, error) {
 	})
 }
 
-// Start: Start runs a stopped sandbox again and returns when the state has settled. Already
-// running is not an error. It is unsupported, and calls nothing, where the provider does not have
-// stop. Only the owner may do it.
+// Start runs a stopped sandbox again and returns when the state has settled. Already running is
+// not an error. Where the provider does not have stop, it is unsupported and calls nothing. Only
+// the owner may do it.
 func (s *Sandbox) Start(ctx context.Context) (contract.Instance, error) {
 	op := operation{
 		capability: contract.CapabilityStop,
@@ -185,9 +185,9 @@ func (s *Sandbox) Start(ctx context.Context) (contract.Instance, error) {
 	})
 }
 
-// Suspend: Suspend freezes the sandbox with its memory and returns when the state has settled.
-// Already suspended is not an error. It is unsupported, and calls nothing, where the provider does
-// not have suspend. Only the owner may do it.
+// Suspend freezes the sandbox with its memory and returns when the state has settled. Already
+// suspended is not an error. Where the provider does not have suspend, it is unsupported and calls
+// nothing. Only the owner may do it.
 func (s *Sandbox) Suspend(ctx context.Context) (contract.Instance, error) {
 	op := operation{
 		capability: contract.CapabilitySuspend,
@@ -200,9 +200,8 @@ func (s *Sandbox) Suspend(ctx context.Context) (contract.Instance, error) {
 	})
 }
 
-// Resume: Resume continues a suspended sandbox where it was. Already running is not an error. It
-// is unsupported, and calls nothing, where the provider does not have suspend. Only the owner may
-// do it.
+// Resume continues a suspended sandbox where it was. Already running is not an error. Where the
+// provider does not have suspend, it is unsupported and calls nothing. Only the owner may do it.
 func (s *Sandbox) Resume(ctx context.Context) (contract.Instance, error) {
 	op := operation{
 		capability: contract.CapabilitySuspend,
@@ -215,9 +214,8 @@ func (s *Sandbox) Resume(ctx context.Context) (contract.Instance, error) {
 	})
 }
 
-// CreateSnapshot: CreateSnapshot captures the sandbox and returns when the capture can be used.
-// The source goes on as it was. It is unsupported, and calls nothing, where the provider does not
-// have snapshot.
+// CreateSnapshot captures the sandbox and returns when the capture can be used. The source goes on
+// as it was. Where the provider does not have snapshot, it is unsupported and calls nothing.
 func (s *Sandbox) CreateSnapshot(ctx context.Context, request contract.SnapshotRequest) (contract.Snapshot, error) {
 	op := operation{
 		args:       []any{request},
@@ -234,8 +232,8 @@ func (s *Sandbox) CreateSnapshot(ctx context.Context, request contract.SnapshotR
 	})
 }
 
-// InspectSnapshot: InspectSnapshot reads one snapshot; a removed one is not_found. It is
-// unsupported, and calls nothing, where the provider does not have snapshot.
+// InspectSnapshot reads one snapshot; a removed one is not_found. Where the provider does not have
+// snapshot, it is unsupported and calls nothing.
 func (p *Provider) InspectSnapshot(ctx context.Context, snapshot string) (contract.Snapshot, error) {
 	op := operation{
 		capability: contract.CapabilitySnapshot,
@@ -248,8 +246,8 @@ func (p *Provider) InspectSnapshot(ctx context.Context, snapshot string) (contra
 	})
 }
 
-// ListSnapshots: ListSnapshots returns every snapshot these credentials see, or an error. It is
-// unsupported, and calls nothing, where the provider does not have snapshot.
+// ListSnapshots returns every snapshot these credentials see, or an error. Where the provider does
+// not have snapshot, it is unsupported and calls nothing.
 func (p *Provider) ListSnapshots(ctx context.Context) ([]contract.Snapshot, error) {
 	op := operation{
 		capability: contract.CapabilitySnapshot,
@@ -262,8 +260,8 @@ func (p *Provider) ListSnapshots(ctx context.Context) ([]contract.Snapshot, erro
 	})
 }
 
-// DeleteSnapshot: DeleteSnapshot removes one snapshot and nothing else. An absent one is
-// already-absent. It is unsupported, and calls nothing, where the provider does not have snapshot.
+// DeleteSnapshot removes one snapshot and nothing else. An absent one is already-absent. Where the
+// provider does not have snapshot, it is unsupported and calls nothing.
 func (p *Provider) DeleteSnapshot(ctx context.Context, snapshot string) (port.DestroyOutcome, error) {
 	op := operation{
 		capability: contract.CapabilitySnapshot,
@@ -274,9 +272,9 @@ func (p *Provider) DeleteSnapshot(ctx context.Context, snapshot string) (port.De
 	return p.destroyOwned(ctx, op, contract.ResourceKindSnapshot, snapshot)
 }
 
-// PortURL: PortURL says where a port is reached and who may open it. A port that is not published
-// is failed_precondition. It is unsupported, and calls nothing, where the provider does not have
-// ports.
+// PortURL says where a port is reached and who may open it. A port that is not published is
+// failed_precondition. Where the provider does not have ports, it is unsupported and calls
+// nothing.
 func (s *Sandbox) PortURL(ctx context.Context, port int) (contract.PortAccess, error) {
 	op := operation{
 		capability: contract.CapabilityPorts,
@@ -289,8 +287,8 @@ func (s *Sandbox) PortURL(ctx context.Context, port int) (contract.PortAccess, e
 	})
 }
 
-// Logs: Logs opens the sandbox's log. With follow it stays open until the sandbox ends or the
-// stream is closed. It is unsupported, and calls nothing, where the provider does not have logs.
+// Logs opens the sandbox's log. With follow it stays open until the sandbox ends or the stream is
+// closed. Where the provider does not have logs, it is unsupported and calls nothing.
 func (s *Sandbox) Logs(ctx context.Context, request contract.LogsRequest) (port.ReadStream, error) {
 	op := operation{
 		args:       []any{request},
@@ -304,8 +302,8 @@ func (s *Sandbox) Logs(ctx context.Context, request contract.LogsRequest) (port.
 	}, wrapReadStream)
 }
 
-// Metrics: Metrics takes one reading. What the vendor does not measure is absent, not zero. It is
-// unsupported, and calls nothing, where the provider does not have metrics.
+// Metrics takes one reading. What the vendor does not measure is absent, not zero. Where the
+// provider does not have metrics, it is unsupported and calls nothing.
 func (s *Sandbox) Metrics(ctx context.Context) (contract.Metrics, error) {
 	op := operation{
 		capability: contract.CapabilityMetrics,
@@ -318,9 +316,9 @@ func (s *Sandbox) Metrics(ctx context.Context) (contract.Metrics, error) {
 	})
 }
 
-// Restart: Restart stops and starts the sandbox in one vendor operation, keeping its disk, and
-// returns when it runs. It is unsupported, and calls nothing, where the provider does not have
-// restart. Only the owner may do it.
+// Restart stops and starts the sandbox in one vendor operation, keeping its disk, and returns when
+// it runs. Where the provider does not have restart, it is unsupported and calls nothing. Only the
+// owner may do it.
 func (s *Sandbox) Restart(ctx context.Context) (contract.Instance, error) {
 	op := operation{
 		capability: contract.CapabilityRestart,
