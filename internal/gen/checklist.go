@@ -73,7 +73,7 @@ func humanAppends(m *providerModel) []tree.Append {
 	var out []tree.Append
 	for _, c := range m.supported() {
 		text := "- [ ] " + capabilityQuestion(c.capability)
-		out = append(out, tree.Append{Key: "capability " + c.capability.id, Text: text + "\n",
+		out = append(out, tree.Append{Key: "capability." + c.capability.id, Text: text + "\n",
 			Present: func(content []byte) bool {
 				return bytes.Contains(content, []byte(capabilityQuestion(c.capability)))
 			}})

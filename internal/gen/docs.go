@@ -110,7 +110,7 @@ func newReadmeView(m *providerModel) readmeView {
 		v.Capabilities = append(v.Capabilities, capabilityRow{c.capability.id, c.capability.title, c.support, cell(claimDetail(c))})
 	}
 	for _, s := range m.settings {
-		v.Settings = append(v.Settings, settingRow{Key: s.key, Env: s.env, Label: cell(s.label), Default: s.def, Aliases: s.aliases, Secret: s.secret})
+		v.Settings = append(v.Settings, settingRow{Key: s.key, Env: s.env, Label: cell(settingLabel(s)), Default: s.def, Aliases: s.aliases, Secret: s.secret})
 	}
 	for _, h := range m.hazards {
 		v.Hazards = append(v.Hazards, hazardRow{h.id, cell(h.summary), cell(h.mitigation), h.check})
@@ -152,4 +152,12 @@ func (p *Project) Checklist(id string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no provider %q", id)
+}
+
+// settingLabel is a setting in words; a manifest need not have any.
+func settingLabel(s settingModel) string {
+	if s.label != "" {
+		return s.label
+	}
+	return s.key
 }

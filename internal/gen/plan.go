@@ -106,6 +106,10 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	if err != nil {
 		return tree.Unit{}, err
 	}
+	model := p.model(m)
+	if !src.exists && model.native() && model.base == "" {
+		src.unwritten = p.scaffoldedMethods(model) // as they will be after this run
+	}
 	inputs := p.schemaInputs()
 	delete(inputs, "schema/catalog.schema.json")
 	inputs["provider.yaml"] = digest(m.Doc.Source())
@@ -115,7 +119,6 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 		return tree.Unit{}, err
 	}
 	inputs["templates"] = templateDigest
-	model := p.model(m)
 	return tree.Unit{
 		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", "testdata/contract/**"},
 		Render: func(context.Context) (tree.Output, error) { return p.providerOutput(model, src) },
@@ -189,7 +192,7 @@ func (p *Project) missingMethods(m *providerModel, src adapterSource, out *tree.
 			if err != nil {
 				return err
 			}
-			stubs = append(stubs, tree.Append{Key: "method " + op.name, Text: text})
+			stubs = append(stubs, tree.Append{Key: "method." + op.name, Text: text})
 		}
 		if len(stubs) == 0 {
 			continue
@@ -228,4 +231,19 @@ func templatesDigest() (string, error) {
 		return nil
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// scaffoldedMethods are the methods that adapterScaffold writes, sorted.
+func (p *Project) scaffoldedMethods(m *providerModel) []string {
+	var out []string
+	for _, op := range p.vocab.core.methods {
+		out = append(out, op.name)
+	}
+	for _, c := range m.supported() {
+		for _, op := range c.capability.methods {
+			out = append(out, op.name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -12,11 +12,7 @@ func configFile(m *providerModel) ([]byte, error) {
 		"the adapter reads no environment. Credentials print as [redacted] everywhere.")
 	f.Type().Id("Config").StructFunc(func(g *Group) {
 		for _, s := range m.settings {
-			doc := s.label
-			if doc == "" {
-				doc = s.key
-			}
-			for _, line := range wrap(doc+" ("+s.env+").", 90) {
+			for _, line := range wrap(settingLabel(s)+" ("+s.env+").", 90) {
 				g.Comment(line)
 			}
 			g.Id(goName(s.key)).Add(settingType(s))
