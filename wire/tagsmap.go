@@ -44,6 +44,7 @@ func matchesWhole(re *regexp.Regexp, s string) bool {
 	if re == nil {
 		return true
 	}
+	//lint:ignore SA1019 a copy with another Longest setting is the use that stays documented
 	longest := re.Copy()
 	longest.Longest()
 	loc := longest.FindStringIndex(s)

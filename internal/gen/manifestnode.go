@@ -47,13 +47,6 @@ func (n node) fact(key string) any { return n.node(key)["value"] }
 
 func (n node) factText(key string) string { v, _ := n.fact(key).(string); return v }
 
-func (n node) factBool(key string) *bool {
-	if v, ok := n.fact(key).(bool); ok {
-		return &v
-	}
-	return nil
-}
-
 func (n node) factInt(key string) *int64 {
 	switch v := n.fact(key).(type) {
 	case int:

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,19 +102,4 @@ func importsAll(f *ast.File, paths ...string) bool {
 		}
 	}
 	return true
-}
-
-// folderExists reports whether dir is there.
-func folderExists(dir string) (bool, error) {
-	info, err := os.Stat(dir)
-	if os.IsNotExist(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if !info.IsDir() {
-		return false, &fs.PathError{Op: "stat", Path: dir, Err: fs.ErrInvalid}
-	}
-	return true, nil
 }

@@ -24,7 +24,6 @@ func (o *object) get(key string) any {
 func (o *object) object(key string) *object { v, _ := o.get(key).(*object); return v }
 func (o *object) array(key string) []any    { v, _ := o.get(key).([]any); return v }
 func (o *object) string(key string) string  { v, _ := o.get(key).(string); return v }
-func (o *object) has(key string) bool       { return o != nil && o.values[key] != nil }
 
 // strings returns the members of an array of strings.
 func (o *object) strings(key string) []string {
