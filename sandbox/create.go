@@ -27,7 +27,10 @@ func (p *Provider) create(ctx context.Context, o *createOptions, settled func())
 	if o.request.Image == "" && o.request.FromSnapshot == "" {
 		o.request.Image = p.driver.Manifest.Image
 	}
-	err := p.checkCreate(op, o)
+	err := p.hide(o.request.Secrets)
+	if err == nil {
+		err = p.checkCreate(op, o)
+	}
 	if err == nil {
 		err = p.applyEgress(op, o)
 	}

@@ -149,6 +149,6 @@ func (p *Provider) verifyGone(ctx context.Context, op operation, res resource, t
 
 func (p *Provider) unverified(op operation, report *DestroyReport, reason string, cause error) error {
 	e := &Error{Code: port.CodeOutcomeUnknown, Op: op.name, Provider: p.driver.ID, ID: op.id,
-		Outcome: port.OutcomeUnknown, Reason: p.redact.String(reason), Err: p.redact.Error(cause)}
+		Outcome: port.OutcomeUnknown, Reason: p.redact().String(reason), Err: p.redact().Error(cause)}
 	return &UnverifiedError{Report: *report, Err: e}
 }

@@ -20,7 +20,7 @@ func (p *Provider) fail(ctx context.Context, op operation, err error) error {
 	out.Provider = first(out.Provider, p.driver.ID)
 	out.Op = first(out.Op, op.name)
 	out.ID = first(out.ID, op.id)
-	return p.redact.Error(out)
+	return p.redact().Error(out)
 }
 
 func describe(ctx context.Context, effect contract.Effect, err error) *Error {
@@ -89,7 +89,7 @@ func impliedOutcome(effect contract.Effect, code port.Code) port.Outcome {
 // refuse is an error of our own, before anything was sent.
 func (p *Provider) refuse(op operation, code port.Code, reason string) *Error {
 	return &Error{Code: code, Op: op.name, Provider: p.driver.ID, ID: op.id, Outcome: port.OutcomeUnchanged,
-		Reason: p.redact.String(reason)}
+		Reason: p.redact().String(reason)}
 }
 
 func first(a, b string) string {

@@ -43,7 +43,7 @@ func (p *Provider) emit(e Event) {
 		return
 	}
 	e.At, e.Provider = p.opts.clock(), p.driver.ID
-	e.ID, e.Detail = p.redact.String(e.ID), p.redact.String(e.Detail)
+	e.ID, e.Detail = p.redact().String(e.ID), p.redact().String(e.Detail)
 	p.opts.observer(e)
 }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
@@ -12,12 +13,12 @@ import (
 // Provider is an opened provider. It is safe for concurrent use. Close it when
 // the program is done with it: Close waits for creates that still have to settle.
 type Provider struct {
-	driver Driver
-	opts   *openOptions
-	table  contract.Table
-	claims map[contract.Capability]contract.Claim
-	redact *wire.Redactor
-	book   *book
+	driver  Driver
+	opts    *openOptions
+	table   contract.Table
+	claims  map[contract.Capability]contract.Claim
+	secrets atomic.Pointer[wire.Redactor]
+	book    *book
 
 	egressWarning sync.Once
 	mu            sync.Mutex
@@ -45,10 +46,12 @@ func Open(ctx context.Context, d Driver, opts ...Option) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{driver: d, opts: o}
-	if p.redact, err = newRedactor(d.Manifest, settings, o); err != nil {
+	redactor, err := newRedactor(d.Manifest, settings, o)
+	if err != nil {
 		return nil, err
 	}
-	p.book = &book{opts: o, redact: p.redact.String}
+	p.secrets.Store(redactor)
+	p.book = &book{opts: o, redact: func(s string) string { return p.redact().String(s) }}
 	op := operation{name: "Open", effect: contract.EffectRead}
 	adapter, err := d.Open(ctx, settings)
 	if err != nil {
@@ -89,6 +92,28 @@ func (p *Provider) Claim(c contract.Capability) contract.Claim {
 		return claim
 	}
 	return contract.Claim{Support: contract.SupportUnknown, Reason: "not in the vocabulary"}
+}
+
+// redact knows every secret this provider was given so far.
+func (p *Provider) redact() *wire.Redactor { return p.secrets.Load() }
+
+// hide adds secrets that a request hands over.
+func (p *Provider) hide(secrets []contract.BrokeredSecret) error {
+	var named []wire.NamedSecret
+	for _, s := range secrets {
+		named = append(named, wire.NamedSecret{Name: s.Name, Value: s.Value})
+	}
+	for len(named) > 0 {
+		old := p.redact()
+		more, err := old.With(named...)
+		if err != nil {
+			return err
+		}
+		if p.secrets.CompareAndSwap(old, more) {
+			break
+		}
+	}
+	return nil
 }
 
 // LedgerPath is the file this provider's run is recorded in, "" as long as

@@ -44,7 +44,7 @@ func (s *Sandbox) Ready(ctx context.Context) error {
 	}
 	failure := describe(rctx, contract.EffectRead, err)
 	failure.Provider, failure.Op, failure.ID = s.p.driver.ID, op.name, s.ID()
-	if failure, _ = s.p.redact.Error(failure).(*Error); failure == nil {
+	if failure, _ = s.p.redact().Error(failure).(*Error); failure == nil {
 		return s.p.refuse(op, port.CodeProvider, "the sandbox is not ready")
 	}
 	if ctx.Err() != nil { // nobody waits for diagnostics
@@ -112,10 +112,10 @@ func (s *Sandbox) diagnose(ctx context.Context) Diagnostics {
 	var d Diagnostics
 	i, err := s.p.table.Inspect(ctx, s.ID())
 	if err != nil {
-		d.Problems = append(d.Problems, s.p.redact.String("inspect: "+err.Error()))
+		d.Problems = append(d.Problems, s.p.redact().String("inspect: "+err.Error()))
 	} else {
 		d.State, d.NativeState, d.ExitCode, d.Restarts = i.State, i.NativeState, i.ExitCode, i.Restarts
-		d.StatusReason = s.p.redact.String(i.StatusReason)
+		d.StatusReason = s.p.redact().String(i.StatusReason)
 	}
 	if s.p.table.Logs == nil || !s.p.callable(contract.CapabilityLogs) {
 		return d
@@ -123,16 +123,16 @@ func (s *Sandbox) diagnose(ctx context.Context) Diagnostics {
 	tail := int64(200)
 	stream, err := s.p.table.Logs(ctx, s.ID(), contract.LogsRequest{Tail: &tail})
 	if err != nil {
-		d.Problems = append(d.Problems, s.p.redact.String("logs: "+err.Error()))
+		d.Problems = append(d.Problems, s.p.redact().String("logs: "+err.Error()))
 		return d
 	}
 	raw, err := io.ReadAll(io.LimitReader(stream, logRead))
 	if err != nil {
-		d.Problems = append(d.Problems, s.p.redact.String("logs: "+err.Error()))
+		d.Problems = append(d.Problems, s.p.redact().String("logs: "+err.Error()))
 	}
 	if err := stream.Close(); err != nil {
-		d.Problems = append(d.Problems, s.p.redact.String("logs: "+err.Error()))
+		d.Problems = append(d.Problems, s.p.redact().String("logs: "+err.Error()))
 	}
-	d.LogTail = string(s.p.redact.RedactTail(raw, logTail))
+	d.LogTail = string(s.p.redact().RedactTail(raw, logTail))
 	return d
 }

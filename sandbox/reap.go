@@ -205,7 +205,7 @@ func (r *reaper) act(ctx context.Context, th *thing, item *ReapItem) {
 		item.Verdict, item.Reason = VerdictSkipAlive, "somebody else holds its ledger now"
 		return
 	case err != nil:
-		item.Err = p.redact.String(err.Error())
+		item.Err = p.redact().String(err.Error())
 		return
 	case settled:
 		item.Verdict, item.Reason = VerdictSkipAlive, "somebody else has settled it meanwhile"
@@ -220,7 +220,7 @@ func (r *reaper) act(ctx context.Context, th *thing, item *ReapItem) {
 		item.Destroy, err = &report, destroyErr
 	}
 	if err != nil {
-		item.Err = p.redact.String(err.Error())
+		item.Err = p.redact().String(err.Error())
 	}
 }
 
@@ -242,7 +242,7 @@ func (r *reaper) recorder(ctx context.Context, p *Provider, th *thing) (recorder
 			return nil, false, err
 		}
 		var log *ledger.Log
-		w, log, err = ledger.OpenDead(ctx, run.Path, mine.Run(), ledger.Options{Identity: r.who, Clock: r.o.Now, Redact: p.redact.String})
+		w, log, err = ledger.OpenDead(ctx, run.Path, mine.Run(), ledger.Options{Identity: r.who, Clock: r.o.Now, Redact: p.redact().String})
 		if _, corrupt := errors.AsType[*ledger.CorruptError](err); corrupt {
 			return own()
 		}

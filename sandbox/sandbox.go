@@ -228,7 +228,7 @@ func (s *Sandbox) askGuards(ctx context.Context, op operation) error {
 	for _, g := range guards {
 		if err := g.ask(ctx); err != nil {
 			e := s.p.refuse(op, port.CodeFailedPrecondition, "guard "+g.name+" refuses")
-			e.Err = s.p.redact.Error(err)
+			e.Err = s.p.redact().Error(err)
 			return e
 		}
 	}
