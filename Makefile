@@ -1,0 +1,53 @@
+# What people and CI run. Every target says what it needs; `make` lists them.
+SHELL := /bin/bash
+GO ?= go
+N ?= 300
+AS_OF ?= $(shell git show -s --format=%cI HEAD)
+
+.PHONY: help demo test race vet staticcheck generate check validate cross ci torture bench bench-peers build
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: ## the whole story on this machine, in a throw-away module (Go and git)
+	@scripts/demo.sh
+
+test: ## every test that can run here (Go; Docker, bwrap, Node... are used when present)
+	$(GO) test ./...
+
+race: ## the same under the race detector (a C compiler)
+	$(GO) test -race ./...
+
+vet: ## go vet
+	$(GO) vet ./...
+
+staticcheck: ## staticcheck, pinned in go.mod
+	$(GO) tool staticcheck ./...
+
+build: ## the two commands, into bin/
+	$(GO) build -o bin/ ./cmd/sbxgen ./cmd/sbx
+
+generate: ## write generated files; works when generated/ does not compile
+	$(GO) run ./internal/gen/bootstrap
+	$(GO) run ./cmd/sbxgen generate
+
+check: ## generated files are current
+	$(GO) run ./cmd/sbxgen generate --check
+
+validate: ## manifests, catalog, adapters and secrets, as of the last commit
+	$(GO) run ./cmd/sbxgen validate --as-of "$(AS_OF)"
+
+cross: ## everything compiles for macOS and Windows
+	GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./...
+
+ci: test vet staticcheck check validate cross ## what CI runs
+
+torture: ## kill sbx at N random moments and every ledger record, then reap (Docker)
+	$(GO) run ./internal/torture -n $(N) -provider docker
+
+bench: ## Go benchmarks of the generator, the validator, the ledger and the parsers
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./ledger ./wire
+
+bench-peers: ## the speed goals as ratios to other programs, measured in one run
+	@scripts/bench-peers.sh

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The one step of action.yml: generate --check, validate with annotations, the
+# checklists as the job's summary. Runs anywhere; only the annotations and the
+# summary are GitHub's.
+set -uo pipefail
+
+package=github.com/agentworkforce/sbx/cmd/sbxgen
+sbxgen=$(mktemp -d)/sbxgen
+if [ -n "${SBXGEN_VERSION:-}" ]; then
+	GOBIN=$(dirname "$sbxgen") go install "$package@$SBXGEN_VERSION" || exit 3
+else
+	go build -o "$sbxgen" "$package" || exit 3
+fi
+as_of=${SBXGEN_AS_OF:-$(git show -s --format=%cI HEAD)}
+
+status=0
+echo "::group::generated files"
+"$sbxgen" generate --check --diff || status=1
+echo "::endgroup::"
+"$sbxgen" validate --as-of "$as_of" --format github || status=1
+
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+	git ls-files '*provider.yaml' | grep -v '/testdata/' | while read -r manifest; do
+		id=$(sed -n 's/^id: *//p' "$manifest" | head -n 1)
+		[ -n "$id" ] && "$sbxgen" checklist "$id" >>"$GITHUB_STEP_SUMMARY"
+	done
+fi
+exit "$status"
