@@ -33,7 +33,7 @@ type launch struct {
 	user     string
 	stdout   io.Writer
 	stderr   io.Writer // nil on a terminal
-	ended    func()    // called once no more output comes; may be nil
+	pipes    []*pipe   // the outputs that are pipes
 }
 
 // command is one exec from its start to its end.
@@ -48,6 +48,7 @@ type command struct {
 	report *reportWriter
 	poll   context.CancelFunc // stops waiting for the exit code
 	timer  *time.Timer
+	pipes  []*pipe
 
 	done chan struct{} // closed when the fields below are final
 	code int
@@ -70,7 +71,7 @@ func (a *Adapter) start(ctx context.Context, id string, l launch) (*command, err
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, a.errorf(l.op, id, port.CodeProvider, port.OutcomeUnchanged, "no randomness for a mark")
 	}
-	c := &command{a: a, op: l.op, id: id, mark: hex.EncodeToString(random[:]), done: make(chan struct{})}
+	c := &command{a: a, op: l.op, id: id, mark: hex.EncodeToString(random[:]), done: make(chan struct{}), pipes: l.pipes}
 	c.kill = sync.OnceValue(c.end)
 	if err := c.create(ctx, l); err != nil {
 		return nil, err
@@ -154,8 +155,8 @@ func (c *command) run(l launch) {
 		cancel()
 		c.conn.Close()
 		close(c.done)
-		if l.ended != nil {
-			l.ended()
+		for _, p := range c.pipes {
+			p.end(io.EOF)
 		}
 	}()
 }
@@ -214,6 +215,9 @@ func (c *command) expire() {
 func (c *command) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
+	for _, p := range c.pipes {
+		p.release()
+	}
 	err := c.a.killAll(ctx, c)
 	if err != nil {
 		// Nobody can end it: stop waiting for it, and say so.

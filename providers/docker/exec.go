@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -80,7 +81,7 @@ func (c *command) interrupted(ctx context.Context, killed error) error {
 func (a *Adapter) Stream(ctx context.Context, id string, cmd contract.Command) (port.Process, error) {
 	p := &process{out: newPipe(), err: newPipe()}
 	c, err := a.start(ctx, id, launch{op: "Stream", command: cmd, stdin: cmd.OpenStdin || len(cmd.Stdin) > 0,
-		stdout: p.out, stderr: p.err, ended: p.ended})
+		stdout: p.out, stderr: p.err, pipes: []*pipe{p.out, p.err}})
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +103,6 @@ type process struct {
 	in  *stdin
 	out *pipe
 	err *pipe
-}
-
-func (p *process) ended() {
-	p.out.end(io.EOF)
-	p.err.end(io.EOF)
 }
 
 // Stdin is nil when the command was started without OpenStdin.
@@ -132,9 +128,7 @@ func (p *process) Kill(ctx context.Context) error { return p.stop(ctx) }
 
 // Close ends the command when it still runs, and drops what was not read.
 func (p *process) Close() error {
-	p.out.Close()
-	p.err.Close()
-	return p.close()
+	return errors.Join(p.out.Close(), p.err.Close(), p.close())
 }
 
 func (c *command) wait(ctx context.Context) (int, error) {

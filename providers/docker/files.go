@@ -80,7 +80,7 @@ func (a *Adapter) ReadFile(ctx context.Context, id string, path string) (port.Re
 	}
 	out, stderr := newPipe(), wire.NewCappedBuffer(4<<10)
 	c, err := a.start(ctx, id, launch{op: op, command: fileCommand(readScript, path), stdout: out, stderr: stderr,
-		ended: func() { out.end(io.EOF) }})
+		pipes: []*pipe{out}})
 	if err != nil {
 		return port.ReadStream{}, err
 	}
@@ -150,7 +150,7 @@ func (f *fileStream) Read(p []byte) (int, error) {
 }
 
 // Close ends the reading.
-func (f *fileStream) Close() error { return joinClose(f.c.close(), f.pipe.Close()) }
+func (f *fileStream) Close() error { return errors.Join(f.pipe.Close(), f.c.close()) }
 
 // fileMode turns Unix permission bits into Go's.
 func fileMode(bits uint32) fs.FileMode {

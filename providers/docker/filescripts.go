@@ -49,11 +49,16 @@ exec cat "$1"`
 
 	// resolveScript sets target to the file behind a symlink, dir to its
 	// directory and part to the temporary file ($2 makes it unique).
-	resolveScript = `target=$1
-if [ -L "$target" ]; then
-	target=$(readlink -f "$target" && echo x) || exit 70
-	target=${target%?x}
-fi
+	// It follows links itself: some readlink -f resolve a dangling relative
+	// link against the working directory.
+	resolveScript = `target=$1 hops=0
+while [ -L "$target" ]; do
+	hops=$((hops + 1))
+	[ "$hops" -le 40 ] || exit 74
+	link=$(readlink "$target" && echo x) || exit 80
+	link=${link%?x}
+	case $link in /*) target=$link ;; *) target=${target%/*}/$link ;; esac
+done
 dir=${target%/*}
 part=$dir/.sbx-$2.part
 `

@@ -49,6 +49,22 @@ func (a *Adapter) change(ctx context.Context, op, id string, want contract.State
 		"the engine accepted the change and reports %s", inst.NativeState)
 }
 
+// before looks whether a change has to be asked for. Some engines answer with
+// a server error where nothing is to do, which would leave the outcome open.
+func (a *Adapter) before(ctx context.Context, op, id string, from, want contract.State) (contract.Instance, bool, error) {
+	inst, err := a.Inspect(ctx, id)
+	if e, ok := errors.AsType[*port.Error](err); ok {
+		e.Op = op
+	}
+	switch {
+	case err != nil, inst.State == want:
+		return inst, true, err
+	case inst.State != from:
+		return inst, true, a.errorf(op, id, port.CodeFailedPrecondition, port.OutcomeUnchanged, "the sandbox is %s, not %s", inst.State, from)
+	}
+	return inst, false, nil
+}
+
 // Stop ends every process and keeps the disk. The sandbox's main process ends
 // at once on the stop signal; commands get no signal of their own before they
 // are killed with it. A suspended sandbox is refused: the signal could not
@@ -80,6 +96,9 @@ func (a *Adapter) Start(ctx context.Context, id string) (contract.Instance, erro
 // Suspend freezes every process in memory. It lasts as long as the engine's
 // host runs: a reboot of the host ends it as a stop.
 func (a *Adapter) Suspend(ctx context.Context, id string) (contract.Instance, error) {
+	if inst, settled, err := a.before(ctx, "Suspend", id, contract.StateRunning, contract.StateSuspended); settled {
+		return inst, err
+	}
 	return a.change(ctx, "Suspend", id, contract.StateSuspended, func(ctx context.Context) error {
 		_, err := a.cli.ContainerPause(ctx, id, client.ContainerPauseOptions{})
 		return err
@@ -88,6 +107,9 @@ func (a *Adapter) Suspend(ctx context.Context, id string) (contract.Instance, er
 
 // Resume lets the processes of a suspended sandbox go on.
 func (a *Adapter) Resume(ctx context.Context, id string) (contract.Instance, error) {
+	if inst, settled, err := a.before(ctx, "Resume", id, contract.StateSuspended, contract.StateRunning); settled {
+		return inst, err
+	}
 	return a.change(ctx, "Resume", id, contract.StateRunning, func(ctx context.Context) error {
 		_, err := a.cli.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
 		return err
@@ -97,13 +119,9 @@ func (a *Adapter) Resume(ctx context.Context, id string) (contract.Instance, err
 // Restart stops and starts a running sandbox in one call of the engine. One
 // that is not running is refused.
 func (a *Adapter) Restart(ctx context.Context, id string) (contract.Instance, error) {
-	c, err := a.inspect(ctx, "Restart", id)
-	if err != nil {
-		return contract.Instance{}, err
-	}
-	if inst := a.instance(c); inst.State != contract.StateRunning {
-		return inst, a.errorf("Restart", id, port.CodeFailedPrecondition, port.OutcomeUnchanged,
-			"the sandbox is %s, not running", inst.State)
+	// No sandbox is in the empty state: one that runs still has to be restarted.
+	if inst, settled, err := a.before(ctx, "Restart", id, contract.StateRunning, ""); settled {
+		return inst, err
 	}
 	return a.change(ctx, "Restart", id, contract.StateRunning, func(ctx context.Context) error {
 		_, err := a.cli.ContainerRestart(ctx, id, client.ContainerRestartOptions{})

@@ -18,6 +18,7 @@ type pipe struct {
 	buf    bytes.Buffer
 	ended  error // what Read answers once buf is empty
 	closed bool  // the reader is gone: Write drops
+	loose  bool  // Write drops what has no room
 }
 
 func newPipe() *pipe {
@@ -31,10 +32,10 @@ func newPipe() *pipe {
 func (p *pipe) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.buf.Len() >= pipeLimit && !p.closed {
+	for p.buf.Len() >= pipeLimit && !p.closed && !p.loose {
 		p.wake.Wait()
 	}
-	if !p.closed {
+	if !p.closed && p.buf.Len() < pipeLimit {
 		p.buf.Write(b)
 		p.wake.Broadcast()
 	}
@@ -57,6 +58,15 @@ func (p *pipe) Read(b []byte) (int, error) {
 	n, err := p.buf.Read(b)
 	p.wake.Broadcast()
 	return n, err
+}
+
+// release lets a command be killed whose output nobody reads: the engine ends
+// nothing in a container before the streams of what ended there are drained.
+func (p *pipe) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.loose = true
+	p.wake.Broadcast()
 }
 
 // end says that no more bytes come.

@@ -2,7 +2,7 @@ package docker
 
 import (
 	"context"
-	"io"
+	"errors"
 	"maps"
 
 	"github.com/moby/moby/client"
@@ -29,7 +29,7 @@ func (a *Adapter) OpenPTY(ctx context.Context, id string, request contract.PTYRe
 	cmd.OpenStdin = true
 	t := &terminal{out: newPipe()}
 	c, err := a.start(ctx, id, launch{op: op, command: cmd, stdin: true, terminal: &request, stdout: t.out,
-		ended: func() { t.out.end(io.EOF) }})
+		pipes: []*pipe{t.out}})
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,5 @@ func (t *terminal) Wait(ctx context.Context) (int, error) { return t.wait(ctx) }
 
 // Close ends the command when it still runs.
 func (t *terminal) Close() error {
-	err := t.close()
-	return joinClose(err, t.out.Close())
-}
-
-func joinClose(err, closed error) error {
-	if err != nil {
-		return err
-	}
-	return closed
+	return errors.Join(t.out.Close(), t.close())
 }

@@ -41,7 +41,7 @@ exec "$@"`
 // when not known) and those that carry its mark ($1). It looks again until it
 // finds none, because a process may start another while it is being killed.
 // It exits 0 when none was left. Zombies are dead: only their parent has not
-// looked yet.
+// looked yet. (Not every grep looks beyond a NUL byte, hence tr.)
 const killScript = `n=0
 while [ "$n" -lt 100 ]; do
 	n=$((n + 1)) found=
@@ -54,7 +54,7 @@ while [ "$n" -lt 100 ]; do
 		if [ -n "$2" ] && { [ "$pid" = "$2" ] || [ "$5" = "$2" ] || [ "$6" = "$2" ]; }; then
 			kill -KILL "$pid" 2>/dev/null
 			found=1
-		elif grep -q -F -e "` + markVariable + `=$1" "$dir/environ" 2>/dev/null; then
+		elif { tr '\000' '\n' <"$dir/environ"; } 2>/dev/null | grep -q -x -F -e "` + markVariable + `=$1"; then
 			kill -KILL "$pid" 2>/dev/null
 			found=1
 		fi
