@@ -7,5 +7,5 @@ import "embed"
 
 // FS holds every template, named like the file it makes plus ".tmpl".
 //
-//go:embed provider/*.tmpl
+//go:embed provider/*.tmpl reference/*.tmpl
 var FS embed.FS

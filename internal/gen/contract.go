@@ -10,6 +10,7 @@ import (
 // sources are the schema files that generated code depends on.
 type sources struct {
 	provider, contract, catalog, errors []byte
+	data                                map[string][]byte // rules, checks, hazards and metrics, by file name
 }
 
 func readSources(fsys fs.FS) (sources, error) {
@@ -23,6 +24,14 @@ func readSources(fsys fs.FS) (sources, error) {
 			return s, err
 		}
 		*dst = b
+	}
+	s.data = map[string][]byte{}
+	for _, name := range []string{"rules.json", "checks.json", "hazards.json", "metrics.json"} {
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return s, err
+		}
+		s.data[name] = b
 	}
 	return s, nil
 }

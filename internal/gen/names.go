@@ -9,7 +9,7 @@ import (
 // purpose: only words that occur in schema/ are in it.
 func initialism(word string) (string, bool) {
 	switch strings.ToLower(word) {
-	case "id", "url", "cpu", "pty", "ttl", "api", "ssh", "usd", "json", "http", "os", "sdk", "vm":
+	case "id", "url", "cpu", "pty", "ttl", "api", "ssh", "usd", "json", "http", "os", "sdk", "vm", "tls", "ip", "dns":
 		return strings.ToUpper(word), true
 	case "ids", "urls", "cpus":
 		return strings.ToUpper(word[:len(word)-1]) + "s", true

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"go/format"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -56,9 +57,12 @@ func (p *Project) schemaUnit() tree.Unit {
 	for _, m := range p.Manifests {
 		inputs[m.Path] = digest(m.Doc.Source())
 	}
+	for name, b := range p.src.data {
+		inputs["schema/"+name] = digest(b)
+	}
 	return tree.Unit{
 		Dir: ".", Lock: "generated/" + tree.LockName, Inputs: inputs,
-		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*"},
+		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*", "docs/reference/**", "docs/exit-codes.md"},
 		Render: func(context.Context) (tree.Output, error) {
 			files, err := contractFiles(p.src)
 			if err != nil {
@@ -69,6 +73,11 @@ func (p *Project) schemaUnit() tree.Unit {
 				return tree.Output{}, &RenderError{Path: "generated/registry/registry.go", Err: err}
 			}
 			files["generated/registry/registry.go"] = b
+			pages, err := referenceFiles(p.src)
+			if err != nil {
+				return tree.Output{}, err
+			}
+			maps.Copy(files, pages)
 			return tree.Output{Owned: files}, nil
 		},
 	}

@@ -4,18 +4,24 @@ package local
 
 import "github.com/agentworkforce/sbx/port"
 
-// Config holds the settings of this provider.
+// Config holds the settings of Local. Package sandbox resolves them (option, environment, default
+// of provider.yaml); the adapter reads no environment. Credentials print as [redacted] everywhere.
 type Config struct {
-	// Isolation is what separates commands from the host: "bwrap" or "none".
+	// What separates commands from the machine, bwrap (Linux only) or none
+	// (SBX_LOCAL_ISOLATION).
 	Isolation string
-	// StateDir is the directory below which sandboxes are kept.
+	// Absolute directory below which sandboxes and the ledger are kept (SBX_STATE_DIR).
 	StateDir string
 }
 
+// configFrom reads Config from resolved settings and names the setting and its source when a value
+// does not parse.
 func configFrom(s port.Settings) (Config, error) {
-	isolation, err := s.Enum("isolation", "", "bwrap", "none")
-	if err != nil {
-		return Config{}, err
+	var c Config
+	var err error
+	if c.Isolation, err = s.Enum("isolation", "", "bwrap", "none"); err != nil {
+		return c, err
 	}
-	return Config{Isolation: isolation, StateDir: s.String("state_dir")}, nil
+	c.StateDir = s.String("stateDir")
+	return c, nil
 }

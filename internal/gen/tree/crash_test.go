@@ -201,6 +201,19 @@ func TestIncompleteJournalIsDiscarded(t *testing.T) {
 	require.Equal(t, old, snapshot(t, root))
 }
 
+func TestCorruptStageIsDiscarded(t *testing.T) {
+	root, old, _ := settled(t)
+	require.Error(t, child(context.Background(), root, "new", 20).Run())
+	stages, err := filepath.Glob(filepath.Join(root, stageDir, "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, stages)
+	require.NoError(t, os.WriteFile(stages[len(stages)-1], []byte("torn"), 0o644))
+	r := apply(t, root, crashPlan("old"), Options{})
+	require.True(t, r.Discarded)
+	require.False(t, r.Recovered)
+	require.Equal(t, old, snapshot(t, root))
+}
+
 func TestRecoveryLeavesLaterEditsAlone(t *testing.T) {
 	root, _, new := settled(t)
 	require.Error(t, child(context.Background(), root, "new", 20).Run())
@@ -257,7 +270,9 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 			defer cancel()
 			_, err := Apply(ctx, root, crashPlan("new"), Options{})
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			_, err = Check(ctx, root, crashPlan("new"), CheckOptions{})
+			again, cancelAgain := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			defer cancelAgain()
+			_, err = Check(again, root, crashPlan("new"), CheckOptions{})
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}

@@ -115,6 +115,16 @@ func TestSomethingInTheWay(t *testing.T) {
 	require.Equal(t, "mine", get(t, root, r.Saved[0].Copy))
 }
 
+// On some systems deleting the orphan would delete the new file.
+func TestOrphanThatDiffersByCaseIsRefused(t *testing.T) {
+	root := t.TempDir()
+	apply(t, root, Plan{Units: []Unit{fixed("a", "one", Output{Owned: bytesOf("a/x.txt", "x\n")}, nil)}}, Options{})
+	before := snapshot(t, root)
+	_, err := Apply(context.Background(), root, Plan{Units: []Unit{fixed("a", "two", Output{Owned: bytesOf("a/X.txt", "x\n")}, nil)}}, Options{})
+	require.ErrorContains(t, err, "only by letter case")
+	require.Equal(t, before, snapshot(t, root))
+}
+
 func TestFilesAndFoldersTradePlaces(t *testing.T) {
 	root := t.TempDir()
 	file := Plan{Units: []Unit{fixed("a", "one", Output{Owned: bytesOf("a/t", "file\n")}, nil)}}
@@ -207,10 +217,12 @@ func TestPermissionsAreKept(t *testing.T) {
 func TestUnrelatedUnitsAreNotRendered(t *testing.T) {
 	root := t.TempDir()
 	plan := bulk(3, 2, 2, "one")
-	apply(t, root, Plan{Units: plan.Units[:2]}, Options{})
+	r := apply(t, root, Plan{Units: []Unit{plan.Units[1], plan.Units[0]}}, Options{})
+	require.Equal(t, []string{"providers/p00/zz_generated_00.go", "providers/p00/zz_generated_01.go",
+		"providers/p01/zz_generated_00.go", "providers/p01/zz_generated_01.go"}, r.Created)
 	report := check(t, root, plan)
 	require.Equal(t, []string{"providers/p02"}, report.Rendered)
-	r := apply(t, root, plan, Options{})
+	r = apply(t, root, plan, Options{})
 	require.Equal(t, []string{"providers/p02/zz_generated_00.go", "providers/p02/zz_generated_01.go"}, r.Created)
 	require.Empty(t, r.Written)
 }
