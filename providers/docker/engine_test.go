@@ -30,12 +30,12 @@ func open(t *testing.T) *world {
 	e := testengine.Require(t)
 	a, err := docker.New(t.Context(), docker.Config{Host: e.Host, Network: "none"})
 	require.NoError(t, err)
-	w := &world{Adapter: a, t: t, engine: e, owner: "t" + random(t)}
+	w := &world{Adapter: a, t: t, engine: e, owner: "t" + word(t)}
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	return w
 }
 
-func random(t testing.TB) string {
+func word(t testing.TB) string {
 	var b [8]byte
 	_, err := rand.Read(b[:])
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func random(t testing.TB) string {
 }
 
 func (w *world) tags() contract.Tags {
-	return contract.Tags{Owner: w.owner, Run: "run1", Intent: random(w.t)}
+	return contract.Tags{Owner: w.owner, Run: "run1", Intent: word(w.t)}
 }
 
 func (w *world) request() contract.CreateRequest {

@@ -26,7 +26,7 @@ func TestCreateInspectDestroy(t *testing.T) {
 	ctx := t.Context()
 	cpus, mem := 0.5, int64(64)
 	r := w.request()
-	r.Name, r.Labels = "sbx-test-"+random(t), map[string]string{"team": "a=b\n\"$x\"", "empty": ""}
+	r.Name, r.Labels = "sbx-test-"+word(t), map[string]string{"team": "a=b\n\"$x\"", "empty": ""}
 	r.Resources = &contract.Resources{CPUs: &cpus, MemoryMiB: &mem}
 	until := time.UnixMilli(4e12).UTC()
 	r.Tags.ReapAfter = &until
