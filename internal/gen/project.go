@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/schemacheck"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
 )
@@ -108,6 +109,10 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
 		return nil, nil, err
 	}
+	checker, err := schemacheck.New(schema.ProviderFile, p.src.provider)
+	if err != nil {
+		return nil, nil, err
+	}
 	dirs, err := providerDirs(ctx, root)
 	if err != nil {
 		return nil, nil, err
@@ -118,8 +123,11 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 		if err != nil {
 			return nil, nil, err
 		}
+		if m != nil {
+			ds = append(ds, checker.Validate(m.Doc)...)
+		}
 		found = append(found, ds...)
-		if len(ds) == 0 {
+		if !hasErrors(ds) {
 			p.Manifests = append(p.Manifests, m)
 		}
 	}
@@ -134,14 +142,11 @@ func lintDiagnostics(fsys fs.FS, inTree bool) []diag.Diagnostic {
 		if inTree {
 			file = "schema/" + file
 		}
-		out = append(out, diag.Diagnostic{File: file, Line: pr.Line, Col: pr.Col, Rule: ruleSchemaLint,
+		out = append(out, diag.Diagnostic{File: file, Line: pr.Line, Col: pr.Col, Rule: schemacheck.RuleSchema,
 			Message: pr.Message, Suggestion: pr.Suggestion, Next: "sbxgen generate"})
 	}
 	return out
 }
-
-// ruleSchemaLint is the rule for mistakes in schema/ itself.
-const ruleSchemaLint = "SBX310"
 
 func readManifest(root, dir string) (*Manifest, []diag.Diagnostic, error) {
 	m := &Manifest{Dir: dir, Path: path.Join(dir, ManifestName)}
@@ -153,11 +158,11 @@ func readManifest(root, dir string) (*Manifest, []diag.Diagnostic, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, nil, err
 	}
-	if hasErrors(found) {
+	if doc == nil || hasErrors(found) {
 		return nil, found, nil
 	}
 	m.Doc = doc
-	return m, nil, nil
+	return m, found, nil
 }
 
 func hasErrors(found []diag.Diagnostic) bool {
