@@ -145,7 +145,7 @@ func TestTimeoutAndCancelEndEverything(t *testing.T) {
 				done <- err
 			}()
 			if name == "cancel" {
-				eventually(t, "it runs", func() bool { n, _ := countMarked(sandboxMark(in.ID)); return n > 3 })
+				eventually(t, "it runs", func() bool { return running(t, in.ID) > 3 })
 				cancel()
 			}
 			requireCode(t, code, <-done)
@@ -179,6 +179,25 @@ func TestNothingOutlivesItsCommand(t *testing.T) {
 			require.Less(t, time.Since(began), 8*time.Second)
 			noneLeft(t, in.ID)
 		}
+	})
+}
+
+// Without isolation a process can shed everything it could be found by. That is
+// a hazard of this provider; that the command still ends, and says what it does
+// not know, is not.
+func TestProcessThatHides(t *testing.T) {
+	each(t, func(t *testing.T, a *Adapter) {
+		in := create(t, a)
+		res := sh(t, a, in.ID, "env -i setsid sh -c 'echo $$ > hidden; exec sleep 300' & until [ -s hidden ]; do :; done; cat hidden; exit 4")
+		require.EqualValues(t, 4, res.ExitCode)
+		if a.isolation == isolationBwrap {
+			require.False(t, *res.Truncated)
+			return
+		}
+		require.Nil(t, res.Truncated, "its output was still open")
+		pid, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
+		require.NoError(t, err)
+		require.NoError(t, unix.Kill(pid, unix.SIGKILL))
 	})
 }
 
@@ -223,7 +242,7 @@ func TestDestroyEndsRunningCommands(t *testing.T) {
 			_, err := a.Exec(context.Background(), in.ID, contract.Command{Script: "setsid sleep 300 & sleep 301"})
 			done <- err
 		}()
-		eventually(t, "it runs", func() bool { n, _ := countMarked(sandboxMark(in.ID)); return n >= 3 })
+		eventually(t, "it runs", func() bool { return running(t, in.ID) >= 3 })
 		_, err := a.Destroy(t.Context(), in.ID)
 		require.NoError(t, err)
 		requireCode(t, port.CodeExitUnknown, <-done)
@@ -246,7 +265,7 @@ func TestDestroyAgainstStartingCommands(t *testing.T) {
 					}
 				})
 			}
-			eventually(t, "they run", func() bool { n, _ := countMarked(sandboxMark(in.ID)); return n >= 3 })
+			eventually(t, "they run", func() bool { return running(t, in.ID) >= 3 })
 			_, err := a.Destroy(t.Context(), in.ID)
 			require.NoError(t, err)
 			noneLeft(t, in.ID)
@@ -264,18 +283,13 @@ func TestKilledCallerTakesItsCommandAlong(t *testing.T) {
 			script = "setsid sleep 300 & sleep 301"
 		}
 		cmd, _ := startCaller(t, a, in.ID, script)
-		running := func() int {
-			n, err := countMarked(sandboxMark(in.ID))
-			require.NoError(t, err)
-			return n
-		}
-		eventually(t, "it runs", func() bool { return running() > 0 })
+		eventually(t, "it runs", func() bool { return running(t, in.ID) > 0 })
 		if a.isolation == isolationBwrap {
-			eventually(t, "all of it runs", func() bool { return running() >= 4 })
+			eventually(t, "all of it runs", func() bool { return running(t, in.ID) >= 4 })
 		}
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
-		eventually(t, "it ends", func() bool { return running() == 0 })
+		eventually(t, "it ends", func() bool { return running(t, in.ID) == 0 })
 	})
 }
 
@@ -283,13 +297,12 @@ func TestDestroyFindsWhatAKilledCallerLeft(t *testing.T) {
 	a := open(t, isolationNone)
 	in := create(t, a)
 	cmd, _ := startCaller(t, a, in.ID, "setsid sleep 300 & sleep 301")
-	running := func() int { n, _ := countMarked(sandboxMark(in.ID)); return n }
-	eventually(t, "it runs", func() bool { return running() >= 3 })
+	eventually(t, "it runs", func() bool { return running(t, in.ID) >= 3 })
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 	// The folder alone being gone is not enough.
 	require.NoError(t, os.RemoveAll(filepath.Join(a.dir, in.ID)))
-	require.Positive(t, running())
+	require.Positive(t, running(t, in.ID))
 	got, err := a.Inspect(t.Context(), in.ID)
 	require.NoError(t, err)
 	require.Equal(t, contract.StateFailed, got.State)

@@ -61,7 +61,11 @@ func startCaller(t *testing.T, a *Adapter, id, script string) (*exec.Cmd, *bytes
 	cmd.Env = append(os.Environ(), callerVariable+"="+strings.Join([]string{a.state.Root, a.isolation, id, script}, "|"))
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		if err := cmd.Process.Kill(); err != nil {
+			require.ErrorIs(t, err, os.ErrProcessDone)
+		}
+	})
 	return cmd, out
 }
 
@@ -132,11 +136,16 @@ func eventually(t *testing.T, what string, is func() bool) {
 	require.Eventually(t, is, 10*time.Second, 5*time.Millisecond, what)
 }
 
-func noneLeft(t *testing.T, id string) {
+func running(t *testing.T, id string) int {
 	t.Helper()
 	n, err := countMarked(sandboxMark(id))
 	require.NoError(t, err)
-	require.Zero(t, n, "processes of the sandbox still run")
+	return n
+}
+
+func noneLeft(t *testing.T, id string) {
+	t.Helper()
+	require.Zero(t, running(t, id), "processes of the sandbox still run")
 }
 
 func ptr[T any](v T) *T { return &v }

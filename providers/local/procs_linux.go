@@ -154,18 +154,19 @@ func awaitExit(pid int) {
 // mountsBelow counts the mounts inside dir that this process sees.
 func mountsBelow(dir string) (int, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return 0, err
-	}
+	return countMounts(string(text), dir), err
+}
+
+func countMounts(mountinfo, dir string) int {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(mountinfo) {
 		fields := strings.Fields(line)
 		if len(fields) > 4 && strings.HasPrefix(unescape.Replace(fields[4]), dir+"/") {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
 // clearFlags takes away the flags that keep even root from removing a file.

@@ -1,11 +1,10 @@
 package local
 
 import (
-	"path/filepath"
-
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
