@@ -2,6 +2,9 @@ package sandbox
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/agentworkforce/sbx/ledger"
@@ -44,6 +47,16 @@ func (b *book) identityLocked(ctx context.Context) (ledger.Identity, error) {
 	}
 	b.who = &who
 	return who, nil
+}
+
+// none reports whether there are no ledgers at all, without making anything.
+func (b *book) none() (bool, error) {
+	dirs, err := b.opts.dirs()
+	if err != nil {
+		return false, ledgerError("Open", err)
+	}
+	_, err = os.Stat(dirs.Path("ledger"))
+	return errors.Is(err, fs.ErrNotExist), nil
 }
 
 // start returns the writer of this run, making it the first time.

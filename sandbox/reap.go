@@ -120,12 +120,15 @@ func Reap(ctx context.Context, o ReapOptions) (ReapReport, error) {
 	}
 	r.opts = opts
 	look := &book{opts: newOpenOptions(opts)}
+	if none, err := look.none(); none || err != nil {
+		return ReapReport{Applied: o.Apply, Items: []ReapItem{}}, err
+	}
 	who, err := look.identity(ctx)
 	if err != nil {
 		return ReapReport{}, err
 	}
 	r.who = who
-	report := ReapReport{Applied: o.Apply, Owner: who.Owner}
+	report := ReapReport{Applied: o.Apply, Owner: who.Owner, Items: []ReapItem{}}
 	things, err := look.things(ctx)
 	if err != nil && things == nil {
 		return report, err

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/agentworkforce/sbx/ledger"
+	"github.com/agentworkforce/sbx/port"
+	"github.com/spf13/cobra"
+)
+
+func newLedgerCmd(o outside) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Show and verify the cleanup ledger",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLedgerShowCmd(o), newLedgerVerifyCmd(o))
+	return cmd
+}
+
+func newLedgerShowCmd(o outside) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show [RUN...]",
+		Short: "Show what runs made and what became of it",
+		Long:  "show folds ledger files. RUN is a run ID or a file; without one, every run is shown.",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := findRuns(cmd.Context(), o, args)
+			if err != nil {
+				return err
+			}
+			views := make([]runView, 0, len(runs))
+			for _, r := range runs {
+				views = append(views, showRun(r))
+			}
+			if asJSON {
+				err = printJSON(o.out, views)
+			} else {
+				err = printRuns(o.out, views)
+			}
+			if err == nil && slices.ContainsFunc(views, func(v runView) bool { return v.Problem != "" }) {
+				err = exitError{exitFailed}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// runView is one ledger file, folded.
+type runView struct {
+	Owner    string          `json:"owner"`
+	Run      string          `json:"run"`
+	Path     string          `json:"path"`
+	Liveness ledger.Liveness `json:"liveness"`
+	Started  time.Time       `json:"started,omitzero"`
+	Ended    bool            `json:"ended"`
+	Problem  string          `json:"problem,omitempty"`
+	Entries  []entryView     `json:"entries"`
+}
+
+type entryView struct {
+	Intent      string             `json:"intent"`
+	Kind        ledger.Kind        `json:"kind"`
+	Provider    string             `json:"provider"`
+	Scope       string             `json:"scope"`
+	ID          string             `json:"id,omitempty"`
+	Name        string             `json:"name,omitempty"`
+	Parent      string             `json:"parent,omitempty"`
+	Status      ledger.Status      `json:"status"`
+	Disposition ledger.Disposition `json:"disposition"`
+	ReapAfter   time.Time          `json:"reapAfter,omitzero"`
+	Opened      time.Time          `json:"opened"`
+	Updated     time.Time          `json:"updated"`
+	LastReason  string             `json:"lastReason,omitempty"`
+}
+
+func showRun(r ledger.RunInfo) runView {
+	v := runView{Owner: r.Owner, Run: r.Run, Path: r.Path, Liveness: r.Liveness, Started: r.Started, Entries: []entryView{}}
+	if r.Err != nil {
+		v.Problem = r.Err.Error()
+	}
+	if r.Liveness == ledger.Empty {
+		return v
+	}
+	log, err := ledger.Read(r.Path)
+	if err != nil {
+		v.Problem = err.Error()
+	}
+	if log == nil {
+		return v
+	}
+	v.Ended = log.Ended()
+	for _, e := range ledger.Fold(log.Records).Entries {
+		v.Entries = append(v.Entries, entryView{Intent: e.Intent, Kind: e.Kind, Provider: e.Provider, Scope: e.Scope, ID: e.ID,
+			Name: e.Name, Parent: e.Parent, Status: e.Status, Disposition: e.Disposition, ReapAfter: e.ReapAfter,
+			Opened: e.Opened, Updated: e.Updated, LastReason: e.LastReason})
+	}
+	return v
+}
+
+func printRuns(w io.Writer, views []runView) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	p := &printer{w: tw}
+	if len(views) == 0 {
+		p.line("no runs are recorded")
+	}
+	for _, v := range views {
+		state := string(v.Liveness)
+		if v.Ended {
+			state += ", ended in order"
+		}
+		p.line("run %s of %s: %s, started %s", v.Run, or(v.Owner, "-"), state, moment(v.Started))
+		for _, e := range v.Entries {
+			p.line("  %s\t%s\t%s\t%s\t%s\t%s\t%s", e.Status, e.Provider, e.Kind, or(e.ID, "-"), e.Disposition, moment(e.ReapAfter), e.LastReason)
+		}
+		if v.Problem != "" {
+			p.line("  unreadable: %s", v.Problem)
+		}
+	}
+	if p.err != nil {
+		return p.err
+	}
+	return tw.Flush()
+}
+
+func newLedgerVerifyCmd(o outside) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [RUN...]",
+		Short: "Check that ledger files are whole and in order",
+		Long: "verify checks the chain of each file, the order of its events, and its balance. A file\n" +
+			"that is damaged or out of order is exit code 1. Something that is still owed is told and\n" +
+			"is no fault of the file: sbx reap acts on it.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runs, err := findRuns(cmd.Context(), o, args)
+			if err != nil {
+				return err
+			}
+			views := make([]verifyView, 0, len(runs))
+			for _, r := range runs {
+				v, err := verifyRun(r)
+				if err != nil {
+					return err
+				}
+				views = append(views, v)
+			}
+			if asJSON {
+				err = printJSON(o.out, views)
+			} else {
+				err = printVerify(o.out, views)
+			}
+			if err == nil && slices.ContainsFunc(views, func(v verifyView) bool { return !v.OK }) {
+				err = exitError{exitFailed}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// verifyView is what verify says about one file.
+type verifyView struct {
+	Run      string        `json:"run"`
+	Path     string        `json:"path"`
+	OK       bool          `json:"ok"`
+	Balanced bool          `json:"balanced"`
+	Ended    bool          `json:"ended"`
+	Records  int           `json:"records"`
+	Counts   countsView    `json:"counts"`
+	Findings []findingView `json:"findings"`
+}
+
+// countsView is ledger.Counts as JSON.
+type countsView struct {
+	Intended     int `json:"intended"`
+	Created      int `json:"created"`
+	CreateFailed int `json:"createFailed"`
+	Adopted      int `json:"adopted"`
+	Destroyed    int `json:"destroyed"`
+	VerifiedGone int `json:"verifiedGone"`
+	Leaked       int `json:"leaked"`
+	Transferred  int `json:"transferred"`
+	Unresolved   int `json:"unresolved"`
+}
+
+// findingView is ledger.Finding as JSON.
+type findingView struct {
+	Line    int         `json:"line"`
+	Rule    ledger.Rule `json:"rule"`
+	Intent  string      `json:"intent,omitempty"`
+	Message string      `json:"message"`
+	Note    bool        `json:"note"`
+}
+
+func verifyRun(r ledger.RunInfo) (verifyView, error) {
+	v := verifyView{Run: r.Run, Path: r.Path, OK: true, Balanced: true, Findings: []findingView{}}
+	if r.Liveness == ledger.Empty { // being started, or died at once: it holds no intent
+		return v, nil
+	}
+	rep, err := ledger.Verify(r.Path)
+	if err != nil {
+		return v, err
+	}
+	v.OK, v.Balanced, v.Ended, v.Records, v.Counts = rep.OK(), rep.Balanced, rep.Ended, len(rep.Log.Records), countsView(rep.Counts)
+	for _, f := range rep.Findings {
+		v.Findings = append(v.Findings, findingView(f))
+	}
+	return v, nil
+}
+
+func printVerify(w io.Writer, views []verifyView) error {
+	p := &printer{w: w}
+	if len(views) == 0 {
+		p.line("no runs are recorded")
+	}
+	for _, v := range views {
+		verdict, balance := "intact", "balanced"
+		if !v.OK {
+			verdict = "DAMAGED"
+		}
+		if !v.Balanced {
+			balance = "something is owed"
+		}
+		p.line("%s: %s, %d records, %s", v.Run, verdict, v.Records, balance)
+		for _, f := range v.Findings {
+			p.line("  line %d: %s: %s", f.Line, f.Rule, f.Message)
+		}
+	}
+	return p.err
+}
+
+// findRuns resolves arguments to ledger files; no argument is every run.
+func findRuns(ctx context.Context, o outside, args []string) ([]ledger.RunInfo, error) {
+	dirs, err := ledger.StateDir(o.getenv)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ledger.Scan(ctx, dirs)
+	if err != nil || len(args) == 0 {
+		return all, err
+	}
+	var out []ledger.RunInfo
+	for _, arg := range args {
+		i := slices.IndexFunc(all, func(r ledger.RunInfo) bool { return r.Run == arg || r.Path == arg })
+		switch {
+		case i >= 0:
+			out = append(out, all[i])
+		case ledger.ValidRun(arg):
+			return nil, &port.Error{Code: port.CodeNotFound, Op: "ledger", ID: arg, Outcome: port.OutcomeUnchanged, Reason: "no such run"}
+		case filepath.Ext(arg) != ".jsonl":
+			return nil, usageError{fmt.Errorf("%q is neither a run ID nor a ledger file", arg)}
+		default: // a file from elsewhere: its life cannot be judged
+			out = append(out, ledger.RunInfo{Run: filepath.Base(arg), Path: arg, Liveness: ledger.LivenessUnknown})
+		}
+	}
+	return out, nil
+}
