@@ -16,13 +16,14 @@ import (
 )
 
 func newGenerateCmd(s streams) *cobra.Command {
-	var check, diff, force bool
+	var check, diff bool
 	c := &cobra.Command{
 		Use:   "generate [PROVIDER...]",
 		Short: "Write what follows from the schema and the manifests",
 		Long: "generate writes every generated file of this module, or of the named providers.\n" +
 			"It never touches what you wrote: adapter.go, adapter_test.go, provider.yaml and the\n" +
-			"text outside the markers of README.md and CHECKLIST.md are yours.\n\n" +
+			"text outside the markers of README.md and CHECKLIST.md are yours. Hand edits of what\n" +
+			"is generated are saved under .sbxgen/lost before they are overwritten.\n\n" +
 			"With --check nothing is written; the exit code is 1 when something is not current:\n" +
 			"  changed      an input changed, so this file would come out differently\n" +
 			"  missing      the file is not there\n" +
@@ -38,13 +39,11 @@ func newGenerateCmd(s streams) *cobra.Command {
 			if check {
 				return checkTree(cmd.Context(), p, ids, diff, s)
 			}
-			return writeTree(cmd.Context(), p, ids, diff, force, s)
+			return writeTree(cmd.Context(), p, ids, diff, s)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when something is not current")
 	c.Flags().BoolVar(&diff, "diff", false, "print unified diffs; without --check, write nothing either")
-	c.Flags().BoolVar(&force, "force", false, "overwrite hand edits too, after saving them under .sbxgen/lost")
-	c.MarkFlagsMutuallyExclusive("check", "force")
 	return c
 }
 
@@ -123,34 +122,33 @@ func checkTree(ctx context.Context, p *gen.Project, ids []string, diff bool, s s
 		}
 	}
 	if !report.Clean() {
-		fmt.Fprintf(s.err, "%d finding(s); fix with: sbxgen generate%s\n", len(report.Findings), forceHint(report.Findings))
+		fmt.Fprintf(s.err, "%s; fix with: sbxgen generate\n", count(len(report.Findings), "finding"))
 		return findingsError{}
 	}
 	fmt.Fprintf(s.err, "generated files are current (%d compared)\n", report.Hashed)
 	return nil
 }
 
-func forceHint(findings []tree.Finding) string {
-	for _, f := range findings {
-		if f.NeedsForce {
-			return " --force   (hand edits are saved under .sbxgen/lost first)"
-		}
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	return ""
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func writeTree(ctx context.Context, p *gen.Project, ids []string, dryRun, force bool, s streams) error {
+func writeTree(ctx context.Context, p *gen.Project, ids []string, dryRun bool, s streams) error {
 	plan, err := p.Plan(ids...)
 	if err != nil {
 		return err
 	}
-	result, err := tree.Apply(ctx, p.Root, plan, tree.Options{DryRun: dryRun, Force: force, RenderAll: p.InTree})
+	result, err := tree.Apply(ctx, p.Root, plan, tree.Options{DryRun: dryRun, Force: true, RenderAll: p.InTree})
 	var refused *tree.RefusedError
 	if errors.As(err, &refused) {
 		for _, f := range refused.Findings {
 			fmt.Fprintln(s.out, f.String())
 		}
-		fmt.Fprintln(s.err, "nothing was written; to overwrite hand edits (they are saved first): sbxgen generate --force")
+		fmt.Fprintln(s.err, "nothing was written: the places above have to be put right by hand first")
 		return findingsError{}
 	}
 	if err != nil {

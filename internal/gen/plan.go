@@ -36,7 +36,13 @@ func (p *Project) Plan(ids ...string) (tree.Plan, error) {
 		}
 		plan.Units = append(plan.Units, u)
 	}
-	if p.InTree && len(ids) == 0 {
+	if len(ids) > 0 {
+		return plan, nil
+	}
+	for _, dir := range p.Retired {
+		plan.Units = append(plan.Units, tree.Unit{Dir: dir, Retired: true})
+	}
+	if p.InTree {
 		plan.Units = append(plan.Units, p.schemaUnit())
 	}
 	return plan, nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/gen/tree"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
@@ -29,8 +30,13 @@ type Project struct {
 	// read from disk and whose generated/ is written.
 	InTree    bool
 	Manifests []*Manifest // by folder
-	src       sources
-	vocab     *vocabulary
+	// Retired are folders that hold a lock and no manifest any more: what was
+	// generated there is orphaned.
+	Retired []string
+	// sbxDir is where the sbx module is when the module does not say so yet.
+	sbxDir string
+	src    sources
+	vocab  *vocabulary
 }
 
 // Manifest is one provider.yaml of a project.
@@ -113,9 +119,14 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 	if err != nil {
 		return nil, nil, err
 	}
-	dirs, err := providerDirs(ctx, root)
+	dirs, locked, err := providerDirs(ctx, root)
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, dir := range locked {
+		if !slices.Contains(dirs, dir) && dir != "generated" {
+			p.Retired = append(p.Retired, dir)
+		}
 	}
 	var found []diag.Diagnostic
 	for _, dir := range dirs {
@@ -171,11 +182,11 @@ func hasErrors(found []diag.Diagnostic) bool {
 	})
 }
 
-// providerDirs finds every folder of the module that holds a provider.yaml, in
-// order. Folders the go command ignores are not entered, nor nested modules.
-func providerDirs(ctx context.Context, root string) ([]string, error) {
-	var out []string
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+// providerDirs finds every folder of the module that holds a provider.yaml, and
+// every folder that holds a lock, in order. Folders the go command ignores are
+// not entered, nor nested modules.
+func providerDirs(ctx context.Context, root string) (out, locked []string, err error) {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -189,13 +200,17 @@ func providerDirs(ctx context.Context, root string) ([]string, error) {
 		if d.IsDir() {
 			return enterDir(name, rel, d.Name())
 		}
-		if d.Name() == ManifestName && rel != ManifestName {
+		switch {
+		case d.Name() == ManifestName && rel != ManifestName:
 			out = append(out, path.Dir(filepath.ToSlash(rel)))
+		case d.Name() == tree.LockName && rel != tree.LockName:
+			locked = append(locked, path.Dir(filepath.ToSlash(rel)))
 		}
 		return nil
 	})
 	slices.Sort(out)
-	return out, err
+	slices.Sort(locked)
+	return out, locked, err
 }
 
 func enterDir(name, rel, base string) error {
