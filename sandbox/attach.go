@@ -118,6 +118,23 @@ func (s *Sandbox) adopt(ctx context.Context) error {
 	return nil
 }
 
+// Transfer records that somebody else answers for s from here on. This owner may
+// not stop or destroy it any more, and no reaper of this owner touches it; what
+// the vendor stores is not changed.
+func (s *Sandbox) Transfer(ctx context.Context, to string) error {
+	op := operation{name: "Transfer", effect: contract.EffectMutate, id: s.ID()}
+	if err := s.mine(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.p.book.append(ctx, s.target.record(ledger.EventTransferred, "", "to "+to)); err != nil {
+		return s.p.fail(ctx, op, err)
+	}
+	s.owned, s.foreign = false, "it was transferred to another owner"
+	return nil
+}
+
 // mine refuses when s is not owned, and sees to it that this run's ledger knows
 // it before something is done to it.
 func (s *Sandbox) mine(ctx context.Context, op operation) error {

@@ -81,6 +81,9 @@ func (p *Provider) destroyTarget(ctx context.Context, t target, record recorder)
 	return report, nil
 }
 
+// errOtherScope: the vendor answers for something else than the ledger is about.
+var errOtherScope = errors.New("it was made in another account or engine than these credentials reach")
+
 // sameScope makes sure that these credentials look at the account or engine in
 // which t was made: a not-found from another one says nothing about t.
 func (p *Provider) sameScope(ctx context.Context, op operation, t target) error {
@@ -90,7 +93,7 @@ func (p *Provider) sameScope(ctx context.Context, op operation, t target) error 
 	}
 	if scope == "" || scope != t.scope {
 		return &Error{Code: port.CodeOutcomeUnknown, Op: op.name, Provider: p.driver.ID, ID: op.id,
-			Outcome: port.OutcomeUnchanged, Reason: "it was made in another account or engine than these credentials reach; nothing was asked of this one"}
+			Outcome: port.OutcomeUnchanged, Reason: "nothing was asked of it", Err: errOtherScope}
 	}
 	return nil
 }
@@ -138,8 +141,8 @@ func (p *Provider) verifyGone(ctx context.Context, op operation, res resource, t
 			report.VerifiedGone, report.GoneAt = true, p.opts.clock()
 			return nil
 		}
-		if port.CodeOf(err) == port.CodeOutcomeUnknown { // another scope; looking again does not help
-			return p.unverified(op, report, "the credentials reach another account or engine now", err)
+		if errors.Is(err, errOtherScope) { // looking again does not help
+			return p.unverified(op, report, "what the credentials reach has changed", err)
 		}
 		if !wait.wait(ctx, 0) {
 			return p.unverified(op, report, "absence was not proven in time: "+first(whyEnded(ctx), "the deadline passed"), err)

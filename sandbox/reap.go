@@ -107,7 +107,7 @@ func (r ReapReport) Unverified() bool {
 // unique name; a list that fails releases nothing. The error is about not being
 // able to look at all; what happened to each thing is in the report.
 func Reap(ctx context.Context, o ReapOptions) (ReapReport, error) {
-	r := &reaper{o: o, providers: map[string]*Provider{}, files: map[string]*ledger.Writer{}}
+	r := &reaper{o: o, providers: map[string]*Provider{}, files: map[string]*ledger.Writer{}, lists: map[string][]row{}}
 	if r.o.Now == nil {
 		r.o.Now = time.Now
 	}
@@ -136,11 +136,18 @@ func Reap(ctx context.Context, o ReapOptions) (ReapReport, error) {
 	if err != nil {
 		report.Problems = append(report.Problems, err.Error())
 	}
-	for _, th := range things {
+	for i := 0; i < len(things); i++ { // strays are appended on the way
+		th := things[i]
 		if th.settled() || o.Provider != "" && th.provider != o.Provider {
 			continue
 		}
 		item := r.judge(ctx, th)
+		strays, err := r.strays(ctx, th, item, things)
+		if err != nil {
+			// Settling it now would end the search for what it left behind.
+			item.Verdict, item.Reason = VerdictUnknown, err.Error()
+		}
+		things = append(things, strays...)
 		if o.Apply && (item.Verdict == VerdictReap || item.Verdict == VerdictAbsent) {
 			r.act(ctx, th, &item)
 		}
@@ -163,6 +170,7 @@ type reaper struct {
 	who       ledger.Identity
 	providers map[string]*Provider
 	files     map[string]*ledger.Writer // dead runs taken over
+	lists     map[string][]row          // of a provider and kind, read once
 }
 
 func (r *reaper) close() error {
@@ -262,6 +270,9 @@ func (r *reaper) recorder(ctx context.Context, p *Provider, th *thing) (recorder
 			return ledgerError("Append", err)
 		}
 		return nil
+	}
+	if th.stray {
+		return record, false, record(th.target.record(ledger.EventAdopted, "", "left on the way to "+th.parent))
 	}
 	if th.id == "" {
 		return record, false, nil

@@ -55,6 +55,14 @@ func otherProcess(role string) error {
 			}
 			return i, err
 		}
+		fork := t.Fork
+		t.Fork = func(ctx context.Context, id string, r contract.ForkRequest) (contract.ForkResult, error) {
+			res, err := fork(ctx, id, r)
+			if role == "die-in-fork" {
+				die()
+			}
+			return res, err
+		}
 		t.Destroy = func(ctx context.Context, id string) (port.DestroyOutcome, error) {
 			out, err := destroy(ctx, id)
 			if role == "die-after-destroy" {
@@ -86,6 +94,10 @@ func otherProcess(role string) error {
 	}
 	s, err := p.Create(ctx, opt)
 	if err != nil {
+		return err
+	}
+	if role == "die-in-fork" {
+		_, err = s.Fork(ctx, contract.ForkRequest{})
 		return err
 	}
 	if role == "die-after-destroy" {
@@ -316,4 +328,47 @@ func TestProviderReapSeesOnlyItsOwn(t *testing.T) {
 	r, err := w.open().Reap(t.Context(), true)
 	require.NoError(t, err)
 	require.True(t, one(t, r).Destroy.VerifiedGone)
+}
+
+func TestWhatAForkMadeBeforeItsProcessDiedIsFound(t *testing.T) {
+	w := newWorld(t)
+	w.killed("die-in-fork")
+	require.Len(t, w.c.ids(t), 3, "source, fork and the snapshot between them")
+	r := w.reap(true)
+	require.False(t, r.Unresolved(), "%+v", r)
+	require.Len(t, r.Items, 3)
+	require.Empty(t, w.c.ids(t))
+	require.Empty(t, w.reap(false).Items)
+	w.legal()
+}
+
+func TestAListOfSnapshotsThatFailsIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.killed("die-in-fork")
+	r := w.reap(true, faulty(func(tb *contract.Table) {
+		tb.ListSnapshots = func(context.Context) ([]contract.Snapshot, error) { return nil, errors.New("500") }
+	}))
+	require.True(t, r.Unresolved())
+	require.Len(t, w.c.ids(t), 2, "the fork waits, because it is the way to its snapshot")
+	require.False(t, w.reap(true).Unresolved())
+	require.Empty(t, w.c.ids(t))
+	w.legal()
+}
+
+func TestTheTransferredIsNobodysToReap(t *testing.T) {
+	w := newWorld(t)
+	p, err := sandbox.Open(t.Context(), w.c.driver(supported()...), w.options()...)
+	require.NoError(t, err)
+	s, err := p.Create(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, s.Transfer(t.Context(), "owner-b"))
+	_, err = s.Destroy(t.Context())
+	code(t, err, port.CodeForeign)
+	require.NoError(t, p.Close())
+	require.Empty(t, w.reap(true, later(1000*time.Hour)).Items)
+	again, err := w.open().Attach(t.Context(), s.ID())
+	require.NoError(t, err)
+	require.False(t, again.Owned())
+	require.Len(t, w.c.ids(t), 1)
+	w.legal()
 }

@@ -105,3 +105,68 @@ func (p *Provider) judgeByName(ctx context.Context, th *thing) (Verdict, string,
 	th.id = found[0].id
 	return VerdictReap, "found by its unique name", nil
 }
+
+// strays are the things that carry the tags of an intent and that no ledger
+// knows: what a composed operation, such as a fork, made before its process died.
+// They share the fate of what they were made for. Only what was made out of
+// something else can have any.
+func (r *reaper) strays(ctx context.Context, of *thing, item ReapItem, known []*thing) ([]*thing, error) {
+	p := r.providers[of.provider]
+	released := item.Verdict == VerdictReap || item.Verdict == VerdictAbsent || item.Verdict == VerdictUnknown
+	if p == nil || of.stray || of.kind != ledger.KindSandbox || of.parent == "" || !released {
+		return nil, nil
+	}
+	ctx, cancel := within(ctx, limitLookup, p.opts.deadlines.Lookup)
+	defer cancel()
+	var out []*thing
+	for _, kind := range ledger.Kinds() {
+		if kind == of.kind {
+			continue
+		}
+		rows, err := r.list(ctx, p, kind)
+		if err != nil {
+			return out, fmt.Errorf("%s of %s: whether run %s left any cannot be established: %w", kind, of.provider, of.opened().run.Run, err)
+		}
+		for _, row := range rows {
+			if row.tags == nil || !sameTags(*row.tags, of.tags) || isKnown(known, of.provider, kind, row.id) {
+				continue
+			}
+			intent, err := ledger.NewIntent()
+			if err != nil {
+				return out, err
+			}
+			t := of.target
+			t.kind, t.id, t.name, t.intent, t.parent = kind, row.id, row.name, intent, first(of.id, of.intent)
+			out = append(out, &thing{target: t, entries: of.entries, updated: of.updated, stray: true})
+		}
+	}
+	return out, nil
+}
+
+// list reads every row of a kind, once per reaping. Kinds that cannot be listed
+// or removed have none to show.
+func (r *reaper) list(ctx context.Context, p *Provider, kind ledger.Kind) ([]row, error) {
+	key := p.driver.ID + "\x00" + string(kind)
+	if rows, done := r.lists[key]; done {
+		return rows, nil
+	}
+	res, ok := p.resource(kind)
+	if !ok || res.list == nil {
+		return nil, nil
+	}
+	rows, err := res.list(ctx, contract.ListRequest{})
+	if err != nil {
+		return nil, p.fail(ctx, operation{name: "List", effect: contract.EffectRead}, err)
+	}
+	r.lists[key] = rows
+	return rows, nil
+}
+
+func isKnown(things []*thing, provider string, kind ledger.Kind, id string) bool {
+	for _, t := range things {
+		if t.provider == provider && t.kind == kind && t.id == id {
+			return true
+		}
+	}
+	return false
+}

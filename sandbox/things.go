@@ -20,6 +20,7 @@ type thing struct {
 	labels  map[string]string
 	entries []located
 	updated time.Time
+	stray   bool // found at the vendor, not in a ledger
 }
 
 type located struct {
@@ -31,6 +32,9 @@ type located struct {
 // settled reports whether nothing is owed: proven gone once is gone for ever,
 // because an ID names one incarnation.
 func (t *thing) settled() bool {
+	if t.stray {
+		return false
+	}
 	transferred := false
 	for _, l := range t.entries {
 		switch {
