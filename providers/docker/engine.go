@@ -13,22 +13,25 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/docker/go-connections/sockets"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
+)
+
+// Idle connections kept: one per command that may end at the same time.
+const (
+	idle     = 16
+	idleTime = 30 * time.Second
 )
 
 // connect makes the engine client from explicit settings only: the client
 // library's own reading of the environment is not used.
 func connect(cfg Config) (*client.Client, rawClient, error) {
-	opts := []client.Opt{client.WithUserAgent("sbx")}
 	switch {
 	case cfg.TLSVerify && cfg.CertPath == "":
 		return nil, rawClient{}, errors.New("TLS needs a folder with ca.pem, cert.pem and key.pem")
 	case !cfg.TLSVerify && cfg.CertPath != "":
 		return nil, rawClient{}, errors.New("certificates without verification are refused; set TLS verification")
-	case cfg.TLSVerify:
-		opts = append(opts, client.WithTLSClientConfig(filepath.Join(cfg.CertPath, "ca.pem"),
-			filepath.Join(cfg.CertPath, "cert.pem"), filepath.Join(cfg.CertPath, "key.pem")))
 	}
 	host := cfg.Host
 	if host == "" {
@@ -43,7 +46,18 @@ func connect(cfg Config) (*client.Client, rawClient, error) {
 	default:
 		return nil, rawClient{}, fmt.Errorf("address scheme %q is not one of unix, tcp, npipe", u.Scheme)
 	}
-	opts = append(opts, client.WithHost(host))
+	// The library's own transport asks the environment for a proxy.
+	transport := &http.Transport{MaxIdleConns: idle, MaxIdleConnsPerHost: idle, IdleConnTimeout: idleTime}
+	if err := sockets.ConfigureTransport(transport, u.Scheme, u.Host); err != nil {
+		return nil, rawClient{}, err
+	}
+	transport.Proxy = nil
+	opts := []client.Opt{client.WithUserAgent("sbx"), client.WithHost(host),
+		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect})}
+	if cfg.TLSVerify {
+		opts = append(opts, client.WithTLSClientConfig(filepath.Join(cfg.CertPath, "ca.pem"),
+			filepath.Join(cfg.CertPath, "cert.pem"), filepath.Join(cfg.CertPath, "key.pem")))
+	}
 	if cfg.APIVersion != "" {
 		opts = append(opts, client.WithAPIVersion(cfg.APIVersion))
 	}
@@ -66,9 +80,8 @@ func newRawClient(cli *client.Client, u *url.URL) rawClient {
 	dial := cli.Dialer()
 	return rawClient{cli: cli, base: u.Path, http: &http.Client{Transport: &http.Transport{
 		// The dialer speaks TLS itself where the address wants it.
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		// One idle connection per command that may end at the same time.
-		MaxIdleConns: 16, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second,
+		DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, IdleConnTimeout: idleTime,
 	}}}
 }
 

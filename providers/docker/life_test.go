@@ -1,12 +1,10 @@
 package docker_test
 
 import (
+	"bufio"
 	"context"
-	"fmt"
-	"net"
+	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -198,7 +196,7 @@ func TestStopSuspendRestart(t *testing.T) {
 	w := open(t)
 	ctx := t.Context()
 	id := w.create()
-	w.output(id, "echo kept >/kept; (while :; do date +%s%N >/tick; sleep 0.02; done) >/dev/null 2>&1 &")
+	w.output(id, "echo kept >/kept; (n=0; while :; do n=$((n + 1)); echo $n >/t; mv /t /tick; sleep 0.02; done) >/dev/null 2>&1 &")
 	step := func(f func(context.Context, string) (contract.Instance, error), want contract.State) contract.Instance {
 		t.Helper()
 		inst, err := f(ctx, id)
@@ -260,21 +258,34 @@ func TestPortsLogsMetrics(t *testing.T) {
 	hasCode(t, err, port.CodeFailedPrecondition)
 
 	began := time.Now()
-	w.output(id, "for i in 1 2 3; do echo line $i >/proc/1/fd/1; done; echo problem >/proc/1/fd/2")
+	w.output(id, "for i in 1 2 3; do echo line $i >/proc/1/fd/1; done")
 	follow, err := w.Logs(ctx, id, contract.LogsRequest{Follow: true, Since: &began})
 	require.NoError(t, err)
-	buf := make([]byte, 7)
-	_, err = follow.Read(buf)
-	require.NoError(t, err)
-	require.Equal(t, "line 1\n", string(buf))
+	lines := bufio.NewScanner(follow)
+	for _, want := range []string{"line 1", "line 2", "line 3", "problem"} {
+		if want == "problem" {
+			w.output(id, "echo problem >/proc/1/fd/2")
+		}
+		require.True(t, lines.Scan())
+		require.Equal(t, want, lines.Text())
+	}
 	require.NoError(t, follow.Close())
-	two := int64(2)
-	logs, err := w.Logs(ctx, id, contract.LogsRequest{Tail: &two})
-	require.NoError(t, err)
-	var text strings.Builder
-	_, err = fmt.Fprint(&text, readAll(t, logs))
-	require.NoError(t, err)
-	require.Equal(t, "line 3\nproblem\n", text.String())
+	two, none := int64(2), int64(0)
+	for _, c := range []struct {
+		req  contract.LogsRequest
+		want string
+	}{
+		{contract.LogsRequest{}, "line 1\nline 2\nline 3\nproblem\n"},
+		{contract.LogsRequest{Tail: &two}, "line 3\nproblem\n"},
+		{contract.LogsRequest{Tail: &none}, ""},
+	} {
+		logs, err := w.Logs(ctx, id, c.req)
+		require.NoError(t, err)
+		all, err := io.ReadAll(logs)
+		require.NoError(t, err)
+		require.Equal(t, c.want, string(all))
+		require.NoError(t, logs.Close())
+	}
 
 	m, err := w.Metrics(ctx, id)
 	require.NoError(t, err)
@@ -290,100 +301,4 @@ func TestPortsLogsMetrics(t *testing.T) {
 	hasCode(t, err, port.CodeFailedPrecondition)
 	_, err = w.PortURL(ctx, id, 8080)
 	hasCode(t, err, port.CodeFailedPrecondition)
-}
-
-func readAll(t *testing.T, s port.ReadStream) string {
-	t.Helper()
-	var b strings.Builder
-	buf := make([]byte, 1024)
-	for {
-		n, err := s.Read(buf)
-		b.Write(buf[:n])
-		if err != nil {
-			break
-		}
-	}
-	require.NoError(t, s.Close())
-	return b.String()
-}
-
-func TestEngineAway(t *testing.T) {
-	ctx := t.Context()
-	dir := t.TempDir()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	closed := free.Addr().String()
-	require.NoError(t, free.Close())
-	for _, host := range []string{"unix://" + filepath.Join(dir, "none.sock"), "tcp://" + closed} {
-		a, err := docker.New(ctx, docker.Config{Host: host})
-		require.NoError(t, err)
-		_, err = a.Scope(ctx)
-		hasCode(t, err, port.CodeUnavailable)
-		_, err = a.List(ctx, contract.ListRequest{})
-		hasCode(t, err, port.CodeUnavailable)
-		_, err = a.Create(ctx, contract.CreateRequest{Image: "x", Tags: contract.Tags{Owner: "o"}})
-		hasCode(t, err, port.CodeUnavailable)
-		require.Equal(t, port.OutcomeUnchanged, port.OutcomeOf(err))
-		_, err = a.Destroy(ctx, strings.Repeat("a", 64))
-		hasCode(t, err, port.CodeUnavailable)
-	}
-	for _, cfg := range []docker.Config{{Host: "nonsense"}, {Host: "ssh://me@there"}, {TLSVerify: true}, {CertPath: dir},
-		{TLSVerify: true, CertPath: dir}, {APIVersion: "x"}} {
-		_, err := docker.New(ctx, cfg)
-		hasCode(t, err, port.CodeInvalidArgument)
-	}
-}
-
-// An engine that dies in the middle of a change leaves its outcome open.
-func TestEngineDies(t *testing.T) {
-	sock := filepath.Join(t.TempDir(), "e.sock")
-	l, err := net.Listen("unix", sock)
-	require.NoError(t, err)
-	id := strings.Repeat("a", 64)
-	served := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		rw.Header().Set("Api-Version", "1.41")
-		rw.Header().Set("Content-Type", "application/json")
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/_ping"):
-		case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, id+"/json"):
-			fmt.Fprintf(rw, `{"Id":%q,"State":{"Status":"running","Running":true},"HostConfig":{},
-				"Config":{"Labels":{"sbx.provider":"docker","sbx.kind":"sandbox"}}}`, id)
-		case r.Method == http.MethodGet:
-			rw.WriteHeader(http.StatusInternalServerError)
-		default:
-			panic(http.ErrAbortHandler)
-		}
-	})}
-	go func() {
-		if err := served.Serve(l); err != nil && err != http.ErrServerClosed {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
-	t.Cleanup(func() { require.NoError(t, served.Close()) })
-	a, err := docker.New(t.Context(), docker.Config{Host: "unix://" + sock})
-	require.NoError(t, err)
-	ctx := t.Context()
-	inst, err := a.Create(ctx, contract.CreateRequest{Image: "x", Tags: contract.Tags{Owner: "o"}})
-	hasCode(t, err, port.CodeOutcomeUnknown)
-	require.Empty(t, inst.ID)
-	_, err = a.Destroy(ctx, id)
-	hasCode(t, err, port.CodeOutcomeUnknown)
-	_, err = a.Stop(ctx, id)
-	hasCode(t, err, port.CodeOutcomeUnknown)
-	_, err = a.List(ctx, contract.ListRequest{})
-	hasCode(t, err, port.CodeUnavailable)
-	_, err = a.ListSnapshots(ctx)
-	hasCode(t, err, port.CodeUnavailable)
-	_, err = a.Exec(ctx, id, contract.Command{Script: ":"})
-	require.Error(t, err)
-}
-
-func TestScope(t *testing.T) {
-	w := open(t)
-	info, err := w.engine.Client().Info(t.Context(), client.InfoOptions{})
-	require.NoError(t, err)
-	scope, err := w.Scope(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, info.Info.ID, scope)
-	require.NotEmpty(t, scope)
 }

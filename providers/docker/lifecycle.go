@@ -16,6 +16,9 @@ import (
 // cleanupTime bounds work that is owed after the caller's context may have ended.
 const cleanupTime = 30 * time.Second
 
+// settleTime is how long an accepted change may take to show.
+const settleTime = 10 * time.Second
+
 // cleanup returns a context for work that is owed whatever became of ctx.
 func (a *Adapter) cleanup(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
@@ -31,22 +34,40 @@ func (a *Adapter) change(ctx context.Context, op, id string, want contract.State
 	if failed != nil && !cerrdefs.IsConflict(errors.Unwrap(failed)) {
 		return contract.Instance{}, failed
 	}
-	c, err := a.inspect(ctx, op, id)
-	if err != nil {
-		if failed == nil {
-			err = exists(err)
-		}
-		return contract.Instance{}, err
-	}
-	inst := a.instance(c)
+	inst, err := a.settle(ctx, op, id, want, failed == nil)
 	switch {
+	case err != nil && failed == nil:
+		return contract.Instance{}, exists(err)
+	case err != nil:
+		return contract.Instance{}, err
 	case inst.State == want:
 		return inst, nil
 	case failed != nil:
 		return inst, failed
 	}
 	return inst, a.errorf(op, id, port.CodeProvider, port.OutcomeDone,
-		"the engine accepted the change and reports %s", inst.NativeState)
+		"the engine accepted the change and still reports %s", inst.NativeState)
+}
+
+// settle reads the sandbox, and reads it again while an accepted change does
+// not show: with some runtimes the engine learns of it from a later event.
+func (a *Adapter) settle(ctx context.Context, op, id string, want contract.State, accepted bool) (contract.Instance, error) {
+	deadline := time.Now().Add(settleTime)
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		c, err := a.inspect(ctx, op, id)
+		if err != nil {
+			return contract.Instance{}, err
+		}
+		inst := a.instance(c)
+		if inst.State == want || !accepted || time.Now().After(deadline) {
+			return inst, nil
+		}
+		select {
+		case <-ctx.Done():
+			return inst, nil
+		case <-time.After(wait):
+		}
+	}
 }
 
 // before looks whether a change has to be asked for. Some engines answer with
