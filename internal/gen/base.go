@@ -10,25 +10,39 @@ import (
 // baseModel finds the provider that another one builds on: in this module, or
 // in the sbx module that this module requires.
 func (p *Project) baseModel(id string) (*providerModel, bool) {
+	v, module, dir, ok := p.baseManifest(id)
+	if !ok {
+		return nil, false
+	}
+	return newProviderModel(v, p.vocab, module, dir), true
+}
+
+// baseManifest is the manifest of that provider, with the module and the folder
+// that hold it.
+func (p *Project) baseManifest(id string) (v map[string]any, module, dir string, ok bool) {
 	for _, m := range p.Manifests {
 		if m.ID() == id {
-			return p.model(m), true
+			v, ok = m.Doc.Value().(map[string]any)
+			return v, p.Module, m.Dir, ok
 		}
 	}
 	if p.InTree {
-		return nil, false
+		return nil, "", "", false
 	}
-	dir := path.Join("providers", id)
-	root, err := requiredModuleDir(p.Root)
-	if err != nil {
-		return nil, false
+	root := p.sbxDir
+	if root == "" {
+		var err error
+		if root, err = requiredModuleDir(p.Root); err != nil {
+			return nil, "", "", false
+		}
 	}
+	dir = path.Join("providers", id)
 	m, found, err := readManifest(root, dir)
 	if err != nil || hasErrors(found) {
-		return nil, false
+		return nil, "", "", false
 	}
-	v, _ := m.Doc.Value().(map[string]any)
-	return newProviderModel(v, p.vocab, modulePath, dir), true
+	v, ok = m.Doc.Value().(map[string]any)
+	return v, modulePath, dir, ok
 }
 
 // requiredModuleDir asks the go command where the sbx module is that the

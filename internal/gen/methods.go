@@ -24,6 +24,9 @@ type adapterSource struct {
 func readAdapterSource(dir string) (adapterSource, error) {
 	a := adapterSource{methods: map[string]bool{}}
 	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return a, nil // a provider that is being made
+	}
 	if err != nil {
 		return a, err
 	}

@@ -84,7 +84,7 @@ func (p *Project) schemaUnit() tree.Unit {
 				return tree.Output{}, err
 			}
 			maps.Copy(files, pages)
-			return tree.Output{Owned: files}, nil
+			return tree.Output{Owned: files, Scaffold: catalogEntries(p.Manifests)}, nil
 		},
 	}
 }
@@ -254,7 +254,7 @@ func (p *Project) scaffoldedMethods(m *providerModel) []string {
 	for _, op := range p.vocab.core.methods {
 		out = append(out, op.name)
 	}
-	for _, c := range m.supported() {
+	for _, c := range m.scaffolded() {
 		for _, op := range c.capability.methods {
 			out = append(out, op.name)
 		}

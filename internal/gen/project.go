@@ -100,24 +100,9 @@ func moduleLine(gomod []byte) string {
 // the user's files; the error is for everything that is not one. A manifest
 // with a finding is left out of Manifests.
 func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic, error) {
-	p := &Project{Root: root, Module: module, InTree: module == modulePath}
-	var fsys fs.FS = schema.Files()
-	if p.InTree {
-		fsys = os.DirFS(filepath.Join(root, "schema"))
-	}
-	if found := lintDiagnostics(fsys, p.InTree); len(found) > 0 {
-		return p, found, nil
-	}
-	var err error
-	if p.src, err = readSources(fsys); err != nil {
-		return nil, nil, err
-	}
-	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
-		return nil, nil, err
-	}
-	checker, err := schemacheck.New(schema.ProviderFile, p.src.provider)
-	if err != nil {
-		return nil, nil, err
+	p, checker, found, err := newProject(root, module)
+	if err != nil || len(found) > 0 {
+		return p, found, err
 	}
 	dirs, locked, err := providerDirs(ctx, root)
 	if err != nil {
@@ -128,7 +113,6 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 			p.Retired = append(p.Retired, dir)
 		}
 	}
-	var found []diag.Diagnostic
 	for _, dir := range dirs {
 		m, ds, err := readManifest(root, dir)
 		if err != nil {
@@ -143,6 +127,28 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 		}
 	}
 	return p, found, nil
+}
+
+// newProject reads the schema of a project and none of its manifests. It is nil
+// only beside an error.
+func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Diagnostic, error) {
+	p := &Project{Root: root, Module: module, InTree: module == modulePath}
+	var fsys fs.FS = schema.Files()
+	if p.InTree {
+		fsys = os.DirFS(filepath.Join(root, "schema"))
+	}
+	if found := lintDiagnostics(fsys, p.InTree); len(found) > 0 {
+		return p, nil, found, nil
+	}
+	var err error
+	if p.src, err = readSources(fsys); err != nil {
+		return nil, nil, nil, err
+	}
+	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
+		return nil, nil, nil, err
+	}
+	checker, err := schemacheck.New(schema.ProviderFile, p.src.provider)
+	return p, checker, nil, err
 }
 
 // lintDiagnostics turns what schema.Lint finds into diagnostics at their place.
@@ -201,9 +207,9 @@ func providerDirs(ctx context.Context, root string) (out, locked []string, err e
 			return enterDir(name, rel, d.Name())
 		}
 		switch {
-		case d.Name() == ManifestName && rel != ManifestName:
+		case d.Name() == ManifestName:
 			out = append(out, path.Dir(filepath.ToSlash(rel)))
-		case d.Name() == tree.LockName && rel != tree.LockName:
+		case d.Name() == tree.LockName:
 			locked = append(locked, path.Dir(filepath.ToSlash(rel)))
 		}
 		return nil

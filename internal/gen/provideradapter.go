@@ -9,9 +9,11 @@ import (
 )
 
 // adapterScaffold renders adapter.go as a contributor first sees it. Every
-// core method, and every method of a capability the manifest already supports,
-// answers not_implemented; a provider with a base embeds that one's adapter
-// and inherits what it has.
+// core method, and every method of a capability that the manifest supports or
+// states as unknown, answers not_implemented. A method under an unknown claim is
+// called by nobody but probing runs, so it promises nothing; it is supported when
+// the manifest says so. A provider with a base embeds that one's adapter and
+// inherits what it has.
 func (p *Project) adapterScaffold(m *providerModel) ([]byte, error) {
 	f := NewFilePathName(m.importPath(), m.pkg())
 	for _, line := range wrap(fmt.Sprintf("Package %s drives %s sandboxes. Describe the vendor in provider.yaml, write the methods "+
@@ -35,7 +37,7 @@ func (p *Project) adapterScaffold(m *providerModel) ([]byte, error) {
 	for _, op := range p.vocab.core.methods {
 		stubMethod(f, op)
 	}
-	for _, c := range m.supported() {
+	for _, c := range m.scaffolded() {
 		for _, op := range c.capability.methods {
 			stubMethod(f, op)
 		}

@@ -1,6 +1,9 @@
 package gen
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // providerModel is one provider.yaml as the generators need it. Only what
 // shapes output is here; everything else of a manifest is data for docs.
@@ -53,7 +56,7 @@ type hazardModel struct{ id, summary, mitigation, check string }
 func (m *providerModel) pkg() string { return strings.ReplaceAll(m.id, "-", "") }
 
 // importPath is the import path of the provider's folder.
-func (m *providerModel) importPath() string { return m.module + "/" + m.dir }
+func (m *providerModel) importPath() string { return path.Join(m.module, m.dir) }
 
 // native reports whether Go code in the folder drives the vendor.
 func (m *providerModel) native() bool { return m.kind == "native" }
@@ -63,6 +66,18 @@ func (m *providerModel) supported() []claimModel {
 	var out []claimModel
 	for _, c := range m.claims {
 		if c.support == "supported" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// scaffolded returns the claims whose methods a new adapter gets: what is
+// supported, and what is stated as unknown, for somebody means to find out.
+func (m *providerModel) scaffolded() []claimModel {
+	var out []claimModel
+	for _, c := range m.claims {
+		if c.support == "supported" || c.support == "unknown" {
 			out = append(out, c)
 		}
 	}
