@@ -34,15 +34,17 @@ type Engine struct {
 // "docker" are OCI runtimes the engine must have, such as "runsc".
 func Require(t testing.TB, needs ...string) *Engine {
 	t.Helper()
-	missing := func(why string, err error) {
+	required := strings.Split(os.Getenv("SBX_REQUIRE"), ",")
+	missing := func(why string, err error, needs ...string) {
 		t.Helper()
-		for _, need := range append([]string{"docker"}, needs...) {
-			if slices.Contains(strings.Split(os.Getenv("SBX_REQUIRE"), ","), need) {
+		for _, need := range needs {
+			if slices.Contains(required, need) {
 				t.Fatalf("SBX_REQUIRE names %q: %s: %v", need, why, err)
 			}
 		}
 		t.Skipf("%s: %v", why, err)
 	}
+	all := append([]string{"docker"}, needs...)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	e := &Engine{Host: os.Getenv("DOCKER_HOST")}
@@ -62,15 +64,15 @@ func Require(t testing.TB, needs ...string) *Engine {
 	e.cli = cli
 	info, err := cli.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		missing("no Docker Engine answers", err)
+		missing("no Docker Engine answers", err, all...)
 	}
 	for _, need := range needs {
 		if _, ok := info.Info.Runtimes[need]; !ok && need != "docker" {
-			missing("the engine lacks the runtime "+need, nil)
+			missing("the engine lacks the runtime "+need, nil, need)
 		}
 	}
 	if err := e.image(ctx); err != nil {
-		missing("the test image cannot be made", err)
+		missing("the test image cannot be made", err, all...)
 	}
 	return e
 }
