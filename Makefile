@@ -44,7 +44,7 @@ cross: ## everything compiles for macOS and Windows
 ci: test vet staticcheck check validate cross ## what CI runs
 
 torture: ## kill sbx at N random moments and every ledger record, then reap (Docker)
-	$(GO) run ./internal/torture -n $(N) -provider docker
+	$(GO) test ./internal/torture -count=1 -timeout 60m -run TestTorture -v -args -n $(N)
 
 bench: ## Go benchmarks of the generator, the validator, the ledger and the parsers
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./ledger ./wire
