@@ -79,7 +79,7 @@ func chooseIsolation(want, goos, bwrap string) (string, error) {
 func openState(dir string) (ledger.Dirs, error) {
 	if !filepath.IsAbs(dir) {
 		return ledger.Dirs{}, refuse("Open", "", port.CodeInvalidArgument,
-			"state_dir must be an absolute directory (SBX_STATE_DIR)")
+			"stateDir must be an absolute directory (SBX_STATE_DIR)")
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {

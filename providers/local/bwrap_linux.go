@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -17,8 +18,7 @@ import (
 )
 
 const (
-	argsFD   = "3"
-	statusFD = "4"
+	argsFD = "3"
 
 	// ttyProgram gives the command the terminal as its own from inside: were it
 	// bwrap's, Ctrl-C would end bwrap and everything with it.
@@ -28,7 +28,7 @@ const (
 // isolated is the command under bwrap. Its options travel through a file
 // without a name: they hold the command's environment, and arguments of a
 // process can be read by everybody on the machine.
-func (a *Adapter) isolated(p plan) (*exec.Cmd, *bwrapStatus, error) {
+func (a *Adapter) isolated(p plan) (*exec.Cmd, *gate, error) {
 	argv := p.argv
 	if p.tty {
 		if _, err := os.Stat(ttyProgram); err != nil {
@@ -45,21 +45,21 @@ func (a *Adapter) isolated(p plan) (*exec.Cmd, *bwrapStatus, error) {
 	if err != nil {
 		return nil, nil, fsFailure(p.op, p.folder.id, port.OutcomeUnchanged, err)
 	}
-	status, err := newBwrapStatus(args)
+	gate, err := newGate(args)
 	if err != nil {
 		return nil, nil, fsFailure(p.op, p.folder.id, port.OutcomeUnchanged, errors.Join(err, args.Close()))
 	}
 	cmd := &exec.Cmd{
 		Path: a.bwrap,
-		Args: append([]string{"bwrap", "--args", argsFD, "--json-status-fd", statusFD, "--"}, argv...),
+		Args: append([]string{"bwrap", "--args", argsFD, "--", shell, "-c", gateScript, "sh"}, argv...),
 		Dir:  "/",
 		// bwrap itself sees nothing of the command's environment but the marks: it
 		// is not to be steered by what is meant for the inside.
 		Env:         []string{sandboxMark(p.folder.id), runVariable + "=" + p.run},
-		ExtraFiles:  []*os.File{args, status.w},
-		SysProcAttr: attributes(false),
+		ExtraFiles:  gate.files(),
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // how it ends with the caller: see gate
 	}
-	return cmd, status, nil
+	return cmd, gate, nil
 }
 
 // bwrapOptions build the command's file system from nothing: every entry of the
@@ -70,7 +70,7 @@ func (a *Adapter) bwrapOptions(p plan) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"}
+	o := []string{"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--as-pid-1"}
 	if os.Geteuid() == 0 {
 		// Root stays root over its own files and can do nothing else that root can.
 		o = append(o, "--cap-drop", "ALL", "--cap-add", "CAP_CHOWN", "--cap-add", "CAP_FOWNER", "--cap-add", "CAP_FSETID")

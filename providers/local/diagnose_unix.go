@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"time"
 
@@ -15,47 +16,35 @@ import (
 const (
 	probeTimeout = 10 * time.Second
 	probeNoDir   = 3
-	probeReason  = 1 << 10
+	probeReason  = 1 << 10 // bytes of bwrap's own words
 )
 
-// probeScript tells apart why a command did not start: the directory, or a
-// program that is absent or not executable. It runs in the same surroundings.
-const probeScript = `set -f
-unset CDPATH
-cd -- "$1" 2>/dev/null || exit 3
-case $2 in
-*/*) [ -e "$2" ] && exit 126; exit 127 ;;
-esac
-IFS=:
-for d in $PATH; do [ -e "${d:-.}/$2" ] && exit 126; done
-exit 127`
+// probeScript tries the directory in the surroundings of the command.
+const probeScript = `unset CDPATH; cd -- "$1" 2>/dev/null || exit 3`
 
 // diagnose says why bwrap ended without having run the command. bwrap's own
-// words are for people; asking again is for programs. A program that cannot be
-// run is an exit code, as from a shell.
-func (a *Adapter) diagnose(p plan) (int, error) {
-	unusable := failed(p.op, p.folder.id, port.CodeFailedPrecondition, port.OutcomeUnchanged,
-		"bwrap cannot set up a sandbox on this machine", nil)
+// words are for people; asking again is for programs.
+func (a *Adapter) diagnose(p plan) error {
 	if p.probe {
-		return 0, unusable
+		return failed(p.op, p.folder.id, port.CodeFailedPrecondition, port.OutcomeUnchanged,
+			"bwrap cannot set up a sandbox on this machine", nil)
 	}
 	probe := p
-	probe.argv = []string{shell, "-c", probeScript, "sh", p.dir, p.argv[0]}
+	probe.argv = []string{shell, "-c", probeScript, "sh", p.dir}
 	probe.dir, probe.probe, probe.tty, probe.run, probe.timeout = "/", true, false, newID(), probeTimeout
+	probe.env = maps.Clone(p.env)
+	probe.env[runVariable] = probe.run
 	code, said, err := a.runProbe(probe)
 	switch {
 	case err == nil && code == probeNoDir:
-		return 0, refuse(p.op, p.folder.id, port.CodeWorkdirUnusable, "the working directory cannot be entered")
-	case err == nil && (code == 126 || code == 127):
-		return code, nil
+		return refuse(p.op, p.folder.id, port.CodeWorkdirUnusable, "the working directory cannot be entered")
 	case err == nil:
-		return 0, failed(p.op, p.folder.id, port.CodeExitUnknown, port.OutcomeUnknown,
-			"the command's exit code is lost", nil)
+		return refuse(p.op, p.folder.id, port.CodeProvider, "bwrap failed before it ran the command")
 	}
 	if e, ok := errors.AsType[*port.Error](err); ok && len(said) > 0 {
 		e.Err = errors.New(string(bytes.TrimSpace(said)))
 	}
-	return 0, err
+	return err
 }
 
 func (a *Adapter) runProbe(p plan) (int, []byte, error) {
@@ -65,7 +54,7 @@ func (a *Adapter) runProbe(p plan) (int, []byte, error) {
 	}
 	t, err := a.start(p, streams{err: w})
 	if err = errors.Join(err, w.Close()); err != nil {
-		return 0, nil, errors.Join(err, r.Close())
+		return 0, nil, withCode(errors.Join(err, r.Close()), p.op, p.folder.id)
 	}
 	said, readErr := io.ReadAll(io.LimitReader(r, probeReason))
 	<-t.ended

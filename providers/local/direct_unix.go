@@ -43,7 +43,7 @@ func otherwise(p plan, cmd *exec.Cmd, err error) *exec.Cmd {
 	case errors.Is(err, unix.ENOEXEC):
 		argv = append([]string{"sh", cmd.Path}, p.argv[1:]...)
 	case errors.Is(err, unix.ENOENT) && runnable(cmd.Path) == "" && enterable(p.dir) == nil:
-		argv = cannotRun(p.argv[0], "126")
+		argv = cannotRun(p.argv[0], "127")
 	default:
 		return nil
 	}

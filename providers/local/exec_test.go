@@ -78,7 +78,7 @@ func TestExecRefusals(t *testing.T) {
 			requireCode(t, port.CodeWorkdirUnusable, err)
 			require.Equal(t, contract.ExecResult{}, res)
 		}
-		for argv, code := range map[string]int64{"no-such-program": 127, "./absent": 127, "./file": 126, "./sub": 126} {
+		for argv, code := range map[string]int64{"no-such-program": 127, "export": 127, "./absent": 127, "./file": 126, "./sub": 126} {
 			res, err := a.Exec(t.Context(), in.ID, contract.Command{Argv: []string{argv}})
 			require.NoError(t, err, argv)
 			require.Equal(t, code, res.ExitCode, argv)
@@ -86,7 +86,7 @@ func TestExecRefusals(t *testing.T) {
 		}
 		res, err := a.Exec(t.Context(), in.ID, contract.Command{Argv: []string{"./bad"}})
 		require.NoError(t, err)
-		require.EqualValues(t, 126, res.ExitCode, "its interpreter is absent")
+		require.EqualValues(t, 127, res.ExitCode, "its interpreter is absent")
 		sh(t, a, in.ID, "echo 'echo \"plain $1\"' > plain; chmod +x plain")
 		res, err = a.Exec(t.Context(), in.ID, contract.Command{Argv: []string{"./plain", "x y"}})
 		require.NoError(t, err)
@@ -294,7 +294,7 @@ func TestKilledCallerTakesItsCommandAlong(t *testing.T) {
 }
 
 func TestDestroyFindsWhatAKilledCallerLeft(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	cmd, _ := startCaller(t, a, in.ID, "setsid sleep 300 & sleep 301")
 	eventually(t, "it runs", func() bool { return running(t, in.ID) >= 3 })

@@ -72,7 +72,7 @@ func TestCreateDescribesWhatItMade(t *testing.T) {
 		r := request()
 		r.Name, r.Image, r.Labels = "my box", "host", map[string]string{"k": "v"}
 		r.Env = map[string]string{"GREETING": "hello world"}
-		r.Tags.ReapAfter = ptr(time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond))
+		r.Tags.ReapAfter = pointer(time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond))
 		in, err := a.Create(t.Context(), r)
 		require.NoError(t, err)
 		require.Equal(t, contract.StateRunning, in.State)
@@ -103,7 +103,7 @@ func TestCreateDescribesWhatItMade(t *testing.T) {
 }
 
 func TestCreateRefusesWhatItCannotDo(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	for name, change := range map[string]func(*contract.CreateRequest){
 		"image":     func(r *contract.CreateRequest) { r.Image = "alpine" },
 		"pull":      func(r *contract.CreateRequest) { r.Pull = contract.PullPolicyAlways },
@@ -111,8 +111,8 @@ func TestCreateRefusesWhatItCannotDo(t *testing.T) {
 		"class":     func(r *contract.CreateRequest) { r.Class = "small" },
 		"resources": func(r *contract.CreateRequest) { r.Resources = &contract.Resources{} },
 		"region":    func(r *contract.CreateRequest) { r.Region = "eu" },
-		"lifetime":  func(r *contract.CreateRequest) { r.Lifetime = ptr(time.Hour) },
-		"idle":      func(r *contract.CreateRequest) { r.IdleTimeout = ptr(time.Hour) },
+		"lifetime":  func(r *contract.CreateRequest) { r.Lifetime = pointer(time.Hour) },
+		"idle":      func(r *contract.CreateRequest) { r.IdleTimeout = pointer(time.Hour) },
 		"deny":      func(r *contract.CreateRequest) { r.Egress = &contract.EgressPolicy{Mode: contract.EgressModeDenyAll} },
 		"allow":     func(r *contract.CreateRequest) { r.Egress = &contract.EgressPolicy{Mode: contract.EgressModeAllowList} },
 		"mode":      func(r *contract.CreateRequest) { r.Egress = &contract.EgressPolicy{Mode: "other"} },
@@ -142,7 +142,7 @@ func TestCreateRefusesWhatItCannotDo(t *testing.T) {
 }
 
 func TestListFiltersAndIsComplete(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	all, err := a.List(t.Context(), contract.ListRequest{})
 	require.NoError(t, err)
 	require.Empty(t, all)
@@ -171,7 +171,7 @@ func TestListFiltersAndIsComplete(t *testing.T) {
 }
 
 func TestBrokenFoldersAreSaidToBe(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	for name, text := range map[string]string{"empty": "", "other id": `{"version":1,"id":"x"}`, "version": `{"version":9}`,
 		"unknown member": strings.Replace(mustRead(t, a, in.ID), `"version"`, `"surprise":1,"version"`, 1)} {
@@ -202,7 +202,7 @@ func mustRead(t *testing.T, a *Adapter, id string) string {
 }
 
 func TestInterruptedDestroyStillExists(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	dying := filepath.Join(a.dir, in.ID+deletingExt)
 	require.NoError(t, os.Rename(filepath.Join(a.dir, in.ID), dying))
@@ -248,7 +248,7 @@ func TestDestroyRemovesWhatIsHardToRemove(t *testing.T) {
 }
 
 func TestManyDestroysAtOnce(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
@@ -262,7 +262,7 @@ func TestManyDestroysAtOnce(t *testing.T) {
 }
 
 func TestKilledCreatesLeaveNoHalfSandbox(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	one, out := startCaller(t, a, "", "")
 	two, _ := startCaller(t, a, "", "")
 	eventually(t, "both make sandboxes", func() bool {
@@ -296,7 +296,7 @@ func TestKilledCreatesLeaveNoHalfSandbox(t *testing.T) {
 
 func TestSandboxKeepsItsIsolation(t *testing.T) {
 	need(t, "bwrap")
-	strict := open(t, isolationBwrap)
+	strict := openAdapter(t, isolationBwrap)
 	loose, err := New(t.Context(), Config{Isolation: isolationNone, StateDir: strict.state.Root})
 	require.NoError(t, err)
 	walled, bare := create(t, strict), create(t, loose)

@@ -87,11 +87,11 @@ func need(t *testing.T, program string) {
 // each runs a test with every isolation, on a state directory of its own.
 func each(t *testing.T, test func(t *testing.T, a *Adapter)) {
 	for _, isolation := range []string{isolationBwrap, isolationNone} {
-		t.Run(isolation, func(t *testing.T) { test(t, open(t, isolation)) })
+		t.Run(isolation, func(t *testing.T) { test(t, openAdapter(t, isolation)) })
 	}
 }
 
-func open(t *testing.T, isolation string) *Adapter {
+func openAdapter(t *testing.T, isolation string) *Adapter {
 	t.Helper()
 	if isolation == isolationBwrap {
 		need(t, "bwrap")
@@ -148,4 +148,4 @@ func noneLeft(t *testing.T, id string) {
 	require.Zero(t, running(t, id), "processes of the sandbox still run")
 }
 
-func ptr[T any](v T) *T { return &v }
+func pointer[T any](v T) *T { return &v }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -17,13 +16,15 @@ import (
 // in the environment they were started with.
 func countMarked(mark string) (int, error) { return eachMarked(mark, func(int) error { return nil }) }
 
-// killMarked ends them all and returns how many it saw. It looks until two looks
-// in a row find nothing, because a process may fork while it is looked for; what
-// is still there after limit is an error.
+// killMarked ends them all and returns how many it saw at most at once. A look
+// that finds nothing counts when no process was made meanwhile on the whole
+// machine, or when the look before it found nothing either: a process may fork
+// and end while it is looked for. What is still there after limit is an error.
 func killMarked(mark string, limit time.Duration) (int, error) {
 	total, empty := 0, 0
 	end := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		newest := newestPID()
 		n, err := eachMarked(mark, func(pid int) error { return killPID(pid, mark) })
 		if err != nil {
 			return total, err
@@ -31,7 +32,7 @@ func killMarked(mark string, limit time.Duration) (int, error) {
 		total = max(total, n)
 		if n > 0 {
 			empty = 0
-		} else if empty++; total == 0 || empty == 2 {
+		} else if empty++; empty == 2 || newest != "" && newest == newestPID() {
 			return total, nil
 		}
 		if time.Now().After(end) {
@@ -43,6 +44,16 @@ func killMarked(mark string, limit time.Duration) (int, error) {
 	}
 }
 
+// newestPID is the number given to a process last, "" when that is not known.
+func newestPID() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(text))
+	return fields[max(len(fields)-1, 0)]
+}
+
 func eachMarked(mark string, do func(pid int) error) (int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -52,7 +63,7 @@ func eachMarked(mark string, do func(pid int) error) (int, error) {
 	if err = errors.Join(err, proc.Close()); err != nil {
 		return 0, err
 	}
-	n, self, buf := 0, os.Getpid(), make([]byte, 8<<10)
+	n, self, buf := 0, os.Getpid(), make([]byte, 64<<10)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil || pid == self {
@@ -70,18 +81,48 @@ func eachMarked(mark string, do func(pid int) error) (int, error) {
 }
 
 // marked is false for processes that ended, that are zombies, and that this user
-// may not read: no sandbox of this user runs as another one.
+// may not read: no sandbox of this user runs as another one. A process that is
+// just becoming another program shows no environment for a moment; it is looked
+// at again.
 func marked(pid int, mark string, buf *[]byte) bool {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	for range 1000 {
+		n, err := readEnviron(pid, buf)
+		if err != nil {
+			return false
+		}
+		if n > 0 {
+			return holds((*buf)[:n], mark)
+		}
+		if !becoming(pid) {
+			return false
+		}
+		time.Sleep(20 * time.Microsecond)
+	}
+	return false
+}
+
+// becoming reports whether a process without an environment may get one: it runs
+// a program, unlike zombies and the kernel's own, and where its environment will
+// be is not settled, or it is settled now and not empty.
+func becoming(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	if _, err := os.Readlink(dir + "/exe"); err != nil {
+		return false
+	}
+	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
 		return false
 	}
-	f := os.NewFile(uintptr(fd), "environ")
-	n, err := readAll(f, buf)
-	if closeErr := f.Close(); err != nil || closeErr != nil {
+	_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	fields := strings.Fields(string(rest)) // from field 3, the state, on
+	const envStart, envEnd = 50 - 3, 51 - 3
+	if len(fields) <= envEnd || fields[0] == "Z" || fields[0] == "X" {
 		return false
 	}
-	env := (*buf)[:n]
+	return fields[envEnd] == "0" || fields[envStart] != fields[envEnd]
+}
+
+func holds(env []byte, mark string) bool {
 	for len(env) > 0 {
 		i := bytes.Index(env, []byte(mark))
 		if i < 0 {
@@ -96,20 +137,23 @@ func marked(pid int, mark string, buf *[]byte) bool {
 	return false
 }
 
-func readAll(f *os.File, buf *[]byte) (int, error) {
-	n := 0
+// readEnviron reads the whole environment in one call, which the kernel answers
+// from one moment.
+func readEnviron(pid int, buf *[]byte) (int, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
 	for {
-		if n == len(*buf) {
-			*buf = append(*buf, make([]byte, len(*buf))...)
+		n, err := unix.Pread(fd, *buf, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
 		}
-		k, err := f.Read((*buf)[n:])
-		n += k
-		if errors.Is(err, io.EOF) {
-			return n, nil
+		if err == nil && n == len(*buf) {
+			*buf = make([]byte, 2*len(*buf))
+			continue
 		}
-		if err != nil {
-			return n, err
-		}
+		return n, errors.Join(err, unix.Close(fd))
 	}
 }
 
@@ -126,7 +170,7 @@ func killPID(pid int, mark string) error {
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, 8<<10)
+	buf := make([]byte, 64<<10)
 	if marked(pid, mark, &buf) {
 		err = ignoreGone(unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0))
 	}

@@ -28,7 +28,7 @@ func TestDestroyKeepsItsHandsOffMounts(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting takes root")
 	}
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	require.NoError(t, a.Mkdir(t.Context(), in.ID, "m", 0o755))
 	m := filepath.Join(a.dir, in.ID, rootName, "m")
@@ -46,7 +46,7 @@ func TestDestroyKeepsItsHandsOffMounts(t *testing.T) {
 }
 
 func TestMarksAreWholeVariables(t *testing.T) {
-	a := open(t, isolationNone)
+	a := openAdapter(t, isolationNone)
 	in := create(t, a)
 	env := map[string]string{"FILL": strings.Repeat("x", 40<<10), "X": "1 " + sandboxMark("other"), "OTHER_" + idVariable: "other"}
 	p, err := a.Stream(t.Context(), in.ID, contract.Command{Argv: []string{"sleep", "300"}, Env: env})

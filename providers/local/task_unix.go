@@ -24,7 +24,7 @@ type task struct {
 	adapter *Adapter
 	plan    plan
 	cmd     *exec.Cmd
-	status  *bwrapStatus // nil without isolation
+	gate    *gate // nil without isolation
 	timer   *time.Timer
 	ended   chan struct{} // closed when nothing of it is left
 
@@ -79,7 +79,7 @@ func (a *Adapter) startLocked(p plan, s streams) (*task, error) {
 	t := &task{adapter: a, plan: p, ended: make(chan struct{})}
 	var err error
 	if p.meta.Isolation == isolationBwrap {
-		t.cmd, t.status, err = a.isolated(p)
+		t.cmd, t.gate, err = a.isolated(p)
 	} else {
 		t.cmd, err = direct(p)
 	}
@@ -135,8 +135,8 @@ func (t *task) run(started chan<- error) {
 	if err == nil && t.plan.timeout > 0 {
 		t.timer = time.AfterFunc(t.plan.timeout, func() { t.kill(t.timeoutError()) })
 	}
-	if t.status != nil {
-		err = errors.Join(err, t.status.begin(err == nil))
+	if t.gate != nil {
+		err = errors.Join(err, t.gate.begin(err == nil))
 	}
 	if t.cmd.Process == nil {
 		started <- err
@@ -166,9 +166,10 @@ func (t *task) kill(cause error) {
 		t.cause = cause
 	}
 	t.killGroup()
-	if t.status != nil {
-		t.status.killAll()
+	if t.gate != nil {
+		t.gate.shut()
 	}
+	t.killGroup()
 }
 
 // killGroup must not be called once the process was reaped: its number may be
@@ -202,31 +203,23 @@ func (t *task) watch() {
 	}
 }
 
-// endLeftovers ends what outlived the command. With isolation the end of the
-// process namespace is the proof, and marks are looked for only after a kill,
-// which may have come before there was a namespace.
+// endLeftovers ends what outlived the command. With isolation nothing can, once
+// bwrap has ended by itself: it waits for the namespace's process 1, which the
+// kernel lets go only after every other process in it.
 func (t *task) endLeftovers(killed bool) error {
-	mark := runVariable + "=" + t.plan.run
-	var err error
-	if t.status == nil || killed {
-		_, err = killMarked(mark, killLimit)
-	}
-	if t.status == nil || err != nil {
-		return err
-	}
-	if t.status.gone(killLimit) {
+	if t.gate != nil && !killed && t.cmd.ProcessState.Exited() {
 		return nil
 	}
-	_, err = killMarked(mark, killLimit)
+	_, err := killMarked(runVariable+"="+t.plan.run, killLimit)
 	return err
 }
 
 func (t *task) outcome(cause, waitErr error) (int, error) {
-	code, known := 0, false
-	if t.status != nil {
-		code, known = t.status.exitCode()
-	} else {
-		code, known = exitCode(t.cmd.ProcessState)
+	code, known := exitCode(t.cmd.ProcessState)
+	neverRan := false
+	if t.gate != nil && cause == nil {
+		neverRan = known && !t.gate.opened()
+		known = known && t.cmd.ProcessState.Exited() // a signal hit bwrap, not the command
 	}
 	id := t.plan.folder.id
 	switch {
@@ -234,13 +227,13 @@ func (t *task) outcome(cause, waitErr error) (int, error) {
 		return sigkillCode, nil
 	case cause != nil:
 		return 0, cause
-	case (!known || code == sigkillCode) && !t.adapter.present(t.plan.folder):
+	case (!known || neverRan || code == sigkillCode) && !t.adapter.present(t.plan.folder):
 		return 0, failed(t.plan.op, id, port.CodeExitUnknown, port.OutcomeUnknown,
 			"the sandbox was destroyed while the command ran", nil)
+	case known && neverRan:
+		return 0, t.adapter.diagnose(t.plan)
 	case known:
 		return code, nil
-	case t.status != nil && t.cmd.ProcessState != nil && t.cmd.ProcessState.Exited():
-		return t.adapter.diagnose(t.plan)
 	}
 	return 0, failed(t.plan.op, id, port.CodeExitUnknown, port.OutcomeUnknown,
 		"the command's exit code is lost", waitErr)
