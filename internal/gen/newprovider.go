@@ -118,6 +118,9 @@ type Scaffold struct {
 	Dir     string // slash path of the folder, relative to Project.Root
 	// Exists tells that this very manifest is there already.
 	Exists bool
+	// NeedsModule tells that go.mod is made without the sbx module, which then
+	// has to be added.
+	NeedsModule bool
 	// Text is provider.yaml.
 	Text []byte
 	Plan tree.Plan
@@ -190,6 +193,7 @@ func (s *Site) plan(out *Scaffold) error {
 	}
 	extra := map[string][]byte{path.Join(out.Dir, ManifestName): out.Text}
 	if s.NewModule {
+		out.NeedsModule = s.Replace == ""
 		mod, sum, err := moduleFiles(s.Project.Module, s.Replace)
 		if err != nil {
 			return err

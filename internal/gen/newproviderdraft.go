@@ -137,7 +137,7 @@ func (d *Draft) Check(q Question, words ...string) error {
 		return err
 	}
 	if len(found) > 0 {
-		return &AnswerError{q, answer, found[0].Message}
+		return &AnswerError{q, answer, refusal(q, found[0])}
 	}
 	if len(q.Path) == 1 && q.Path[0] == "id" {
 		if reason := badPackage(answer); reason != "" {
@@ -147,11 +147,28 @@ func (d *Draft) Check(q Question, words ...string) error {
 	return nil
 }
 
-func (d *Draft) checkMany(q Question, words []string) error {
-	var offered []string
-	for _, o := range q.Options {
-		offered = append(offered, o.Word)
+// refusal says in words what the schema has against an answer.
+func refusal(q Question, found diag.Diagnostic) string {
+	reason := found.Message
+	if len(q.Options) > 0 {
+		reason = "is not one of " + strings.Join(optionWords(q), ", ")
 	}
+	if found.Suggestion != "" {
+		reason += "; did you mean " + strings.Trim(found.Suggestion, `"`) + "?"
+	}
+	return reason
+}
+
+func optionWords(q Question) []string {
+	var out []string
+	for _, o := range q.Options {
+		out = append(out, o.Word)
+	}
+	return out
+}
+
+func (d *Draft) checkMany(q Question, words []string) error {
+	offered := optionWords(q)
 	for _, w := range words {
 		if slices.Contains(offered, w) {
 			continue

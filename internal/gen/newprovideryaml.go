@@ -35,7 +35,7 @@ func manifestYAML(schema *object, value map[string]any, editorLine string) strin
 		if isMap || isList {
 			w.section(properties.object(key), section)
 		}
-		w.entry(key, value[key], section, 0, isMap)
+		w.entry(key, value[key], section, 0, isMap && has(section, "properties"))
 	}
 	return w.out.String()
 }

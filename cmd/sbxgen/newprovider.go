@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/gen/tree"
+	"github.com/agentworkforce/sbx/internal/yamldoc"
+)
+
+func runNewProvider(cmd *cobra.Command, s streams, flags newProviderFlags, questions []gen.Question) error {
+	ctx := cmd.Context()
+	from, err := startFolder(cmd)
+	if err != nil {
+		return err
+	}
+	site, found, err := gen.FindSite(ctx, gen.Place{From: from, Dir: flags.dir, Module: flags.module, Replace: flags.replace})
+	if err != nil {
+		return asUsage(err)
+	}
+	if err := printFindings(s.err, found, site.Project.Root); err != nil {
+		return err
+	}
+	draft, err := site.Project.NewDraft()
+	if err != nil {
+		return err
+	}
+	if err := readAnswers(s, draft, flags, from); err != nil {
+		return err
+	}
+	if err := takeFlags(cmd, draft); err != nil {
+		return asUsage(err)
+	}
+	missing := draft.Missing()
+	if len(missing) == 0 {
+		return makeProvider(ctx, s, site, draft, flags, from)
+	}
+	if !onTerminal(s) {
+		return usagef("%s", missingAnswers(missing))
+	}
+	if err := askRest(ctx, s, site, draft); err != nil {
+		return err
+	}
+	if err := makeProvider(ctx, s, site, draft, flags, from); err != nil {
+		return errors.Join(err, saveAnswers(s, draft))
+	}
+	return nil
+}
+
+// makeProvider writes what the draft describes. Answers that were kept for
+// --resume have then served.
+func makeProvider(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft, flags newProviderFlags, folder string) error {
+	scaffold, found, err := site.Scaffold(draft)
+	if err != nil {
+		return asUsage(err)
+	}
+	if err := printFindings(s.err, found, folder); err != nil {
+		return err
+	}
+	if err := writeProvider(ctx, s, scaffold, flags.dryRun); err != nil {
+		return err
+	}
+	if flags.resume && !flags.dryRun {
+		return forgetAnswers(s)
+	}
+	return nil
+}
+
+// asUsage marks what the caller can put right by calling differently.
+func asUsage(err error) error {
+	var answer *gen.AnswerError
+	var place *gen.PlaceError
+	if errors.As(err, &answer) || errors.As(err, &place) {
+		return usageError{err}
+	}
+	return err
+}
+
+func startFolder(cmd *cobra.Command) (string, error) {
+	dir, err := cmd.Flags().GetString("chdir")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(dir)
+}
+
+// readAnswers takes the answers of --from or --resume.
+func readAnswers(s streams, draft *gen.Draft, flags newProviderFlags, folder string) error {
+	name, in := flags.from, s.in
+	switch {
+	case flags.resume:
+		path, err := answersFile(s)
+		if err != nil {
+			return err
+		}
+		name = path
+	case name == "":
+		return nil
+	}
+	if name != "-" {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(folder, path)
+		}
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) && flags.resume {
+			return usagef("no session was left; there is nothing to resume")
+		}
+		if err != nil {
+			return usageError{err}
+		}
+		defer f.Close() //nolint:errcheck // only read
+		in = f
+	}
+	doc, found, err := yamldoc.Read(filepath.ToSlash(name), in)
+	if err != nil {
+		return err
+	}
+	if doc != nil && len(found) == 0 {
+		if found, err = draft.Read(doc); err != nil {
+			return err
+		}
+	}
+	return printFindings(s.err, found, folder)
+}
+
+// takeFlags takes the answers given as flags and argument.
+func takeFlags(cmd *cobra.Command, draft *gen.Draft) error {
+	flags := cmd.Flags()
+	for _, q := range draft.Questions() {
+		var words []string
+		switch {
+		case q.Flag == "":
+			if words = flags.Args(); len(words) == 0 {
+				continue
+			}
+		case !flags.Changed(q.Flag):
+			continue
+		case q.Many:
+			var err error
+			if words, err = flags.GetStringSlice(q.Flag); err != nil {
+				return err
+			}
+		default:
+			word, err := flags.GetString(q.Flag)
+			if err != nil {
+				return err
+			}
+			words = []string{word}
+		}
+		if err := draft.Answer(q, words...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func missingAnswers(missing []gen.Question) string {
+	var names, flags []string
+	for _, q := range missing {
+		names = append(names, strings.ToLower(q.Title))
+		if q.Flag == "" {
+			names[len(names)-1] = q.Title
+			flags = append(flags, "the ID as argument")
+			continue
+		}
+		flags = append(flags, "--"+q.Flag)
+	}
+	return "not answered: " + strings.Join(names, ", ") + "\nThere is no terminal to ask in, so nothing was made. Give " +
+		strings.Join(flags, ", ") + ", or --from FILE (- for standard input) with a manifest, whole or in part."
+}
+
+// writeProvider writes the provider in one step and says what to do next.
+func writeProvider(ctx context.Context, s streams, sc *gen.Scaffold, dryRun bool) error {
+	root := sc.Project.Root
+	made, err := makeRoot(root, dryRun)
+	if err != nil {
+		return err
+	}
+	defer made.undoIfEmpty()
+	result, err := tree.Apply(ctx, made.root, sc.Plan, tree.Options{DryRun: dryRun})
+	var refused *tree.RefusedError
+	if errors.As(err, &refused) {
+		for _, f := range refused.Findings {
+			fmt.Fprintln(s.err, f.String())
+		}
+		fmt.Fprintln(s.err, "nothing was written")
+		return findingsError{}
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case dryRun:
+		return printDryRun(s.out, sc, result)
+	case sc.Exists && len(result.Created)+len(result.Written)+len(result.Removed) == 0:
+		_, err = fmt.Fprintf(s.out, "%s is this very provider already; nothing to do\n", sc.Dir)
+		return err
+	}
+	return printMade(s.out, sc, result)
+}
+
+// madeRoot is the module's folder, which a new module may not have yet.
+type madeRoot struct {
+	root string
+	made []string // folders that were made, innermost first
+}
+
+// makeRoot makes the module's folder. For a dry run it is a temporary one.
+func makeRoot(root string, dryRun bool) (*madeRoot, error) {
+	if _, err := os.Stat(root); err == nil {
+		return &madeRoot{root: root}, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if dryRun {
+		tmp, err := os.MkdirTemp("", "sbxgen")
+		return &madeRoot{root: tmp, made: []string{tmp}}, err
+	}
+	m := &madeRoot{root: root}
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		m.made = append(m.made, dir)
+	}
+	return m, os.MkdirAll(root, 0o755)
+}
+
+// undoIfEmpty removes the folders that were made and stayed empty. One that is
+// not empty stays, which is what its removal failing means.
+func (m *madeRoot) undoIfEmpty() {
+	for _, dir := range m.made {
+		if os.Remove(dir) != nil {
+			return
+		}
+	}
+}
+
+func printDryRun(w io.Writer, sc *gen.Scaffold, r tree.Result) error {
+	var b strings.Builder
+	printTree(&b, sc, r.Created)
+	for _, f := range r.Findings {
+		b.WriteString(f.Diff)
+	}
+	b.WriteString("nothing was written\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printMade(w io.Writer, sc *gen.Scaffold, r tree.Result) error {
+	var b strings.Builder
+	printTree(&b, sc, r.Created)
+	for _, path := range r.Written {
+		fmt.Fprintf(&b, "rewritten: %s\n", path)
+	}
+	m := sc.Project.Manifests[slices.IndexFunc(sc.Project.Manifests, func(m *gen.Manifest) bool { return m.Dir == sc.Dir })]
+	id, pkg := m.ID(), "./"+sc.Dir
+	if sc.Dir == "." {
+		pkg = "."
+	}
+	file := func(name string) string { return strings.TrimPrefix(sc.Dir+"/"+name, "./") }
+	adapter := slices.Contains(r.Created, file("adapter.go"))
+	if adapter {
+		fmt.Fprintf(&b, "\nTwo files are yours to write:\n  %-32s what the vendor is and can do; what you do not know stays unknown\n"+
+			"  %-32s the methods; each answers not_implemented until you write it\n", file("provider.yaml"), file("adapter.go"))
+	} else {
+		fmt.Fprintf(&b, "\nOne file is yours to write:\n  %-32s what the vendor is and can do; what you do not know stays unknown\n", file("provider.yaml"))
+	}
+	b.WriteString("\nNext:\n")
+	if root := sc.Project.Root; !sc.Project.InTree {
+		fmt.Fprintf(&b, "  cd %s\n", root)
+		if sc.NeedsModule {
+			b.WriteString("  go get github.com/agentworkforce/sbx@latest\n  go mod tidy\n")
+		}
+	}
+	if adapter {
+		fmt.Fprintf(&b, "  go test %s\n", pkg)
+	}
+	fmt.Fprintf(&b, "  sbxgen generate %s\n  sbxgen checklist %s\n", id, id)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printTree prints the provider's folder and what was made elsewhere. Fixtures
+// are counted, not listed.
+func printTree(b *strings.Builder, sc *gen.Scaffold, created []string) {
+	fmt.Fprintln(b, sc.Dir)
+	fixtures := 0
+	var elsewhere []string
+	for _, path := range created {
+		name, inside := strings.CutPrefix(path, sc.Dir+"/")
+		switch {
+		case sc.Dir != "." && !inside:
+			elsewhere = append(elsewhere, path)
+		case strings.HasPrefix(name, "testdata/"):
+			fixtures++
+		default:
+			fmt.Fprintf(b, "  %s\n", name)
+		}
+	}
+	if fixtures > 0 {
+		fmt.Fprintf(b, "  testdata/contract/ (%d fixtures)\n", fixtures)
+	}
+	for _, path := range elsewhere {
+		fmt.Fprintln(b, path)
+	}
+}
