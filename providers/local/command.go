@@ -101,6 +101,8 @@ func commandRefusal(c contract.Command) string {
 		return "there is no command"
 	case len(c.Argv) > 0 && c.Argv[0] == "":
 		return "the program has no name"
+	case len(c.Argv) > 0 && c.Argv[0][0] == '-':
+		return "the program's name starts with a hyphen: write ./ before it" // some shells' exec takes it for an option
 	case slices.ContainsFunc(append(slices.Clone(c.Argv), c.Script, c.Dir), hasNUL):
 		return "the command holds a NUL byte"
 	case c.Timeout < 0:

@@ -62,7 +62,7 @@ func TestExecRefusals(t *testing.T) {
 	each(t, func(t *testing.T, a *Adapter) {
 		in := create(t, a)
 		for name, c := range map[string]contract.Command{
-			"nothing": {}, "both": {Argv: []string{"true"}, Script: "true"}, "no name": {Argv: []string{""}},
+			"nothing": {}, "both": {Argv: []string{"true"}, Script: "true"}, "no name": {Argv: []string{""}}, "hyphen": {Argv: []string{"-c"}},
 			"nul": {Argv: []string{"echo", "a\x00"}}, "timeout": {Script: "true", Timeout: -1},
 			"limit": {Script: "true", OutputLimit: -1}, "open stdin": {Script: "true", OpenStdin: true},
 			"env": {Script: "true", Env: map[string]string{"1A": "v"}}, "mark": {Script: "true", Env: map[string]string{runVariable: "v"}},
