@@ -297,11 +297,19 @@ func TestReadyNamesItsDeadline(t *testing.T) {
 func TestEgressIsWithheldOnlyForThisStart(t *testing.T) {
 	w := newWorld(t)
 	warned := 0
-	p := w.open(sandbox.OnEgressUnenforced(func(string, contract.EgressPolicy) { warned++ }))
+	var sent *contract.EgressPolicy
+	p := w.open(sandbox.OnEgressUnenforced(func(string, contract.EgressPolicy) { warned++ }), table(func(tb *contract.Table) {
+		inner := tb.Create
+		tb.Create = func(ctx context.Context, r contract.CreateRequest) (contract.Instance, error) {
+			sent = r.Egress
+			return inner(ctx, r)
+		}
+	}))
 	policy := sandbox.WithEgress(contract.EgressPolicy{Mode: contract.EgressModeDenyAll})
 	_, err := p.Create(t.Context(), policy, sandbox.AllowUncontained())
 	require.NoError(t, err)
 	require.Equal(t, 1, warned)
+	require.Nil(t, sent, "the adapter is not handed what it would refuse or ignore")
 	_, err = p.Create(t.Context(), policy)
 	code(t, err, port.CodeUnsupported)
 }

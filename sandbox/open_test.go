@@ -129,8 +129,10 @@ func TestTheVendorsAnswerOnlyNarrows(t *testing.T) {
 	require.Equal(t, contract.SupportUnsupported, p.Claim(contract.CapabilityStop).Support)
 	require.False(t, p.Supports(contract.CapabilitySnapshot))
 	require.True(t, p.Supports(contract.CapabilityList))
-	r.answer, r.err = nil, &port.Error{Code: port.CodeUnavailable}
+	r.answer, r.err = nil, &port.Error{Code: port.CodeUnavailable, Reason: "for " + dummy}
 	require.True(t, w.openDriver(d).Supports(contract.CapabilityStop))
+	require.Equal(t, sandbox.EventCapabilitiesUnreported, w.told[len(w.told)-1].Kind)
+	require.NotContains(t, w.told[len(w.told)-1].Detail, dummy)
 }
 
 func TestReadingLeavesNoLedger(t *testing.T) {

@@ -145,6 +145,18 @@ func faulty(change func(*contract.Table)) func(*sandbox.ReapOptions) {
 	return func(o *sandbox.ReapOptions) { o.Open = append(o.Open, table(change)) }
 }
 
+// marked lets what has the ID carry other marks.
+func marked(tags contract.Tags) func(*sandbox.ReapOptions) {
+	return faulty(func(tb *contract.Table) {
+		inner := tb.Inspect
+		tb.Inspect = func(ctx context.Context, id string) (contract.Instance, error) {
+			i, err := inner(ctx, id)
+			i.Tags = &tags
+			return i, err
+		}
+	})
+}
+
 func one(t *testing.T, r sandbox.ReapReport) sandbox.ReapItem {
 	t.Helper()
 	require.Len(t, r.Items, 1)
@@ -226,14 +238,8 @@ func TestWhatMayNotBeReaped(t *testing.T) {
 		"scope unknown": {"die-with-box", sandbox.VerdictUnknown, []func(*sandbox.ReapOptions){faulty(func(tb *contract.Table) {
 			tb.Scope = func(context.Context) (string, error) { return "", errors.New("x") }
 		})}, nil},
-		"another's now": {"die-with-box", sandbox.VerdictSkipTagMismatch, []func(*sandbox.ReapOptions){faulty(func(tb *contract.Table) {
-			inner := tb.Inspect
-			tb.Inspect = func(ctx context.Context, id string) (contract.Instance, error) {
-				i, err := inner(ctx, id)
-				i.Tags = &contract.Tags{Owner: "owner-b", Run: "r", Intent: "i"}
-				return i, err
-			}
-		})}, nil},
+		"another's now":         {"die-with-box", sandbox.VerdictSkipTagMismatch, []func(*sandbox.ReapOptions){marked(contract.Tags{Owner: "owner-b"})}, nil},
+		"of another intent now": {"die-with-box", sandbox.VerdictSkipTagMismatch, []func(*sandbox.ReapOptions){marked(contract.Tags{Owner: "owner-a", Intent: "i"})}, nil},
 		"adopted by a living run": {"die-with-box", sandbox.VerdictSkipAlive, nil, func(w *world) {
 			_, err := w.open().Attach(w.t.Context(), w.c.ids(w.t)[0], sandbox.Adopt())
 			require.NoError(w.t, err)
