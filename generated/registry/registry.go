@@ -8,6 +8,7 @@ import (
 	"context"
 	port "github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/providers/docker"
+	"github.com/agentworkforce/sbx/providers/gvisor"
 	"github.com/agentworkforce/sbx/providers/local"
 	"github.com/agentworkforce/sbx/sandbox"
 )
@@ -16,6 +17,7 @@ import (
 func Drivers() []sandbox.Driver {
 	return []sandbox.Driver{
 		docker.Driver(),
+		gvisor.Driver(),
 		local.Driver(),
 	}
 }
@@ -25,6 +27,8 @@ func Lookup(id string) (sandbox.Driver, bool) {
 	switch id {
 	case "docker":
 		return docker.Driver(), true
+	case "gvisor":
+		return gvisor.Driver(), true
 	case "local":
 		return local.Driver(), true
 	}
