@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -144,4 +145,32 @@ func TestReadingLeavesNoLedger(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(w.state))
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+func TestStateOfAProviderIsBesideTheLedger(t *testing.T) {
+	for name, tc := range map[string]struct {
+		want string
+		env  map[string]string
+		opts []sandbox.Option
+	}{
+		"platform": {"/home/u/.local/state", map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/home/u/.local/state"}, nil},
+		"variable": {"/v", map[string]string{"SBX_STATE_DIR": "/v", "HOME": "/home/u"}, nil},
+		"option":   {"/o", map[string]string{"SBX_STATE_DIR": "/v"}, []sandbox.Option{sandbox.WithStateDir("/o")}},
+		"setting":  {"/s", map[string]string{"SBX_STATE_DIR": "/v"}, []sandbox.Option{sandbox.WithStateDir("/o"), sandbox.WithSetting("state", "/s")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "platform" && runtime.GOOS != "linux" {
+				return // the resolver has its own tests for every platform
+			}
+			d := newCloud(t).driver()
+			d.Manifest.Settings = append(d.Manifest.Settings, contract.SettingRule{Key: "state", Env: "SBX_STATE_DIR"})
+			d.Manifest.CredentialSets = nil
+			var got port.Settings
+			inner := d.Open
+			d.Open = func(ctx context.Context, s port.Settings) (contract.Adapter, error) { got = s; return inner(ctx, s) }
+			_, err := sandbox.Open(t.Context(), d, append(tc.opts, environ(tc.env))...)
+			require.NoError(t, err)
+			require.Equal(t, tc.want, got.String("state"))
+		})
+	}
 }

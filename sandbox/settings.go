@@ -22,6 +22,13 @@ func resolveSettings(m contract.Manifest, o *openOptions) (port.Settings, error)
 	for _, rule := range m.Settings {
 		known[rule.Key] = true
 		s, ok := resolveSetting(rule, o)
+		if rule.Env == stateDirVariable && s.Source != "option" {
+			var err error
+			if s, err = stateDirSetting(o); err != nil {
+				problems = append(problems, err.Error())
+			}
+			ok = err == nil
+		}
 		if !ok {
 			continue
 		}
@@ -59,6 +66,16 @@ func resolveSetting(rule contract.SettingRule, o *openOptions) (port.Setting, bo
 		return port.Setting{Value: port.NewSecret(rule.Default), Source: "default"}, true
 	}
 	return port.Setting{}, false
+}
+
+// stateDirVariable is the variable of the state directory. A provider that keeps
+// state on this machine has it as a setting, and keeps it beside the ledger: both
+// are resolved in the same way.
+const stateDirVariable = "SBX_STATE_DIR"
+
+func stateDirSetting(o *openOptions) (port.Setting, error) {
+	dirs, err := o.dirs()
+	return port.Setting{Value: port.NewSecret(dirs.Root), Source: "the state directory"}, err
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
