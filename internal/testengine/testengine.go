@@ -71,15 +71,15 @@ func Require(t testing.TB, needs ...string) *Engine {
 			missing("the engine lacks the runtime "+need, nil, need)
 		}
 	}
-	if err := e.image(ctx); err != nil {
+	if err := EnsureImage(ctx, cli); err != nil {
 		missing("the test image cannot be made", err, all...)
 	}
 	return e
 }
 
-// image imports Image unless the engine has it.
-func (e *Engine) image(ctx context.Context) error {
-	_, err := e.cli.ImageInspect(ctx, Image)
+// EnsureImage imports Image unless the engine has it.
+func EnsureImage(ctx context.Context, cli *client.Client) error {
+	_, err := cli.ImageInspect(ctx, Image)
 	if err == nil || !cerrdefs.IsNotFound(err) {
 		return err
 	}
@@ -87,7 +87,7 @@ func (e *Engine) image(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resp, err := e.cli.ImageImport(ctx, client.ImageImportSource{Source: root, SourceName: "-"}, Image, client.ImageImportOptions{})
+	resp, err := cli.ImageImport(ctx, client.ImageImportSource{Source: root, SourceName: "-"}, Image, client.ImageImportOptions{})
 	if err != nil {
 		return err
 	}
