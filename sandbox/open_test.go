@@ -173,4 +173,8 @@ func TestStateOfAProviderIsBesideTheLedger(t *testing.T) {
 			require.Equal(t, tc.want, got.String("state"))
 		})
 	}
+	d := newCloud(t).driver()
+	d.Manifest.Settings = append(d.Manifest.Settings, contract.SettingRule{Key: "state", Env: "SBX_STATE_DIR"})
+	_, err := sandbox.Open(t.Context(), d, environ(map[string]string{"SBX_STATE_DIR": "relative", "FAKE_TOKEN": dummy}))
+	require.Contains(t, code(t, err, port.CodeInvalidArgument).Reason, "SBX_STATE_DIR")
 }

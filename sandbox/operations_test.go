@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -232,4 +233,36 @@ func TestEgressDispositionIsNeverWeakerThanAsked(t *testing.T) {
 	}
 	require.Equal(t, sandbox.DispositionRefuseUnenforceable, sandbox.EgressDisposition(contract.EgressControlHosts, cidrs, false))
 	require.Equal(t, sandbox.DispositionRefuseUncontained, sandbox.EgressDisposition(contract.EgressControlUnknown, hosts, false))
+}
+
+func TestOneHandleServesMany(t *testing.T) {
+	w := newWorld(t)
+	s, err := w.open().Create(t.Context())
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for _, use := range []func() error{
+		func() error { _, err := s.Run(t.Context(), "x"); return err },
+		func() error { _, err := s.Inspect(t.Context()); return err },
+		func() error { _, err := s.Restart(t.Context()); return err },
+		func() error { return s.Keep(t.Context(), time.Hour) },
+		func() error { s.Guard("g", func(context.Context) error { return nil })(); return nil },
+		func() error {
+			if s.Instance().ID != s.ID() {
+				return errors.New("another instance")
+			}
+			return nil
+		},
+	} {
+		for range 4 {
+			wg.Go(func() {
+				if err := use(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	_, err = s.Destroy(t.Context())
+	require.NoError(t, err)
+	w.legal()
 }

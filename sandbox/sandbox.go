@@ -38,6 +38,13 @@ func (s *Sandbox) Ref() Ref { return NewRef(s.p.driver.ID, s.target.id) }
 // Provider is the provider's ID.
 func (s *Sandbox) Provider() string { return s.p.driver.ID }
 
+// what is s as the ledger knows it.
+func (s *Sandbox) what() target {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.target
+}
+
 // Instance is the sandbox as it was last seen; Inspect looks again.
 func (s *Sandbox) Instance() contract.Instance {
 	s.mu.Lock()
@@ -124,7 +131,7 @@ func lifecycle[T any](ctx context.Context, s *Sandbox, op operation, fn func(con
 		return zero, err
 	}
 	requested, done := lifecycleEvents(op.name)
-	if err := s.p.book.append(ctx, s.target.record(requested, "", op.name)); err != nil {
+	if err := s.p.book.append(ctx, s.what().record(requested, "", op.name)); err != nil {
 		return zero, s.p.fail(ctx, op, err)
 	}
 	out, err := sandboxCall(ctx, s, op, fn)
@@ -135,7 +142,7 @@ func lifecycle[T any](ctx context.Context, s *Sandbox, op operation, fn func(con
 	if i, ok := any(out).(contract.Instance); ok {
 		outcome = string(i.State)
 	}
-	if err := s.p.book.append(ctx, s.target.record(done, outcome, op.name)); err != nil {
+	if err := s.p.book.append(ctx, s.what().record(done, outcome, op.name)); err != nil {
 		e := describe(ctx, op.effect, err)
 		e.Outcome = port.OutcomeDone
 		return out, s.p.fail(ctx, op, e)
@@ -185,7 +192,7 @@ func (s *Sandbox) Destroy(ctx context.Context) (DestroyReport, error) {
 	if err != nil {
 		return DestroyReport{}, s.p.fail(ctx, op, err)
 	}
-	report, err := s.p.destroyAll(ctx, s.target, extras)
+	report, err := s.p.destroyAll(ctx, s.what(), extras)
 	if err == nil {
 		s.gone = &report
 		s.saw(contract.Instance{ID: s.ID(), State: contract.StateGone, Freshness: contract.FreshnessLive,
