@@ -21,8 +21,7 @@ type Question struct {
 	Many bool
 	// Answer is what the page starts with.
 	Answer []string
-	// Check says what is wrong with an answer; nil when nothing is. It is called
-	// after every key.
+	// Check says what is wrong with an answer; nil when nothing is.
 	Check func(words []string) error
 }
 
@@ -66,7 +65,7 @@ func Ask(ctx context.Context, in io.Reader, out io.Writer, questions []Question,
 		choice, err := t.review(ctx, answers, review)
 		switch {
 		case err != nil:
-			return nil, stopped(ctx, answers, err)
+			return nil, stopped(answers, err)
 		case choice == agree:
 			return answers, nil
 		case choice == stop:
@@ -98,7 +97,12 @@ func (t terminal) ask(ctx context.Context, questions []Question) ([][]string, er
 		answers[i] = p.words()
 	}
 	if err != nil {
-		return nil, stopped(ctx, answers, err)
+		for i, p := range pages {
+			if !p.reached { // a choice field chooses its first option before anybody has seen it
+				answers[i] = p.question.Answer
+			}
+		}
+		return nil, stopped(answers, err)
 	}
 	// The form's word is not taken for it.
 	for i, q := range questions {
@@ -109,10 +113,29 @@ func (t terminal) ask(ctx context.Context, questions []Question) ([][]string, er
 	return answers, nil
 }
 
+// leftError says that the person left the form.
+type leftError struct{}
+
+func (leftError) Error() string { return "left" }
+
+// run shows a form. It runs the form as what it is, a model, for two reasons:
+// so the form can never choose its mode for plain input by itself, and the
+// program always ends in order, after its reader has let go of the terminal.
 func (t terminal) run(ctx context.Context, groups ...*huh.Group) error {
-	form := huh.NewForm(groups...).WithTheme(huh.ThemeBase()).WithAccessible(false).
-		WithProgramOptions(tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
-	return form.RunWithContext(ctx)
+	form := huh.NewForm(groups...).WithTheme(huh.ThemeBase()).WithAccessible(false)
+	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
+	program := tea.NewProgram(form, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
+	defer context.AfterFunc(ctx, program.Quit)()
+	if _, err := program.Run(); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case form.State != huh.StateCompleted:
+		return leftError{}
+	}
+	return nil
 }
 
 // The choices of a review.
@@ -139,12 +162,11 @@ func (t terminal) review(ctx context.Context, answers [][]string, r Review) (str
 }
 
 // stopped tells a person who left from a form that broke.
-func stopped(ctx context.Context, answers [][]string, err error) error {
-	s := &StoppedError{Answers: answers}
-	if !errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
-		s.Err = errors.Join(ctx.Err(), err)
+func stopped(answers [][]string, err error) error {
+	if errors.As(err, &leftError{}) {
+		err = nil
 	}
-	return s
+	return &StoppedError{Answers: answers, Err: err}
 }
 
 // page is one question with its field and the value the field writes to.
@@ -153,6 +175,7 @@ type page struct {
 	field    huh.Field
 	text     string
 	choices  []string
+	reached  bool // whether the person has gone on from it once
 }
 
 func newPage(q Question) *page {
@@ -160,11 +183,15 @@ func newPage(q Question) *page {
 	if len(q.Answer) > 0 && !q.Many {
 		p.text = q.Answer[0]
 	}
-	check := func(s string) error { return q.Check([]string{s}) }
+	checkAll := func(words []string) error {
+		p.reached = true
+		return q.Check(words)
+	}
+	check := func(s string) error { return checkAll([]string{s}) }
 	switch {
 	case q.Many:
 		p.field = huh.NewMultiSelect[string]().Title(q.Title).Description(q.Help).Options(options(q.Options)...).
-			Validate(func(words []string) error { return q.Check(words) }).Value(&p.choices).Height(min(len(q.Options)+4, 14))
+			Validate(checkAll).Value(&p.choices).Height(min(len(q.Options)+4, 14))
 	case len(q.Options) > 0:
 		p.field = huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(options(q.Options)...).
 			Validate(check).Value(&p.text)
