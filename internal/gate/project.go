@@ -1,0 +1,203 @@
+package gate
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentworkforce/sbx/internal/diag"
+)
+
+// project runs the rules about several files and about time.
+func (r *run) project(ctx context.Context) error {
+	p, err := r.newProviders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range r.targets {
+		e := r.files[name]
+		switch e.kind {
+		case kindManifest:
+			r.days(name, e)
+			if err := p.manifest(name, e); err != nil {
+				return err
+			}
+		case kindCatalog:
+			r.entryTimes(name, e)
+			if err := p.entry(name, e); err != nil {
+				return err
+			}
+		case kindGo:
+			if err := p.code(name, e); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.given) == 0 {
+		p.unlinked()
+	}
+	return nil
+}
+
+// providers looks providers up by ID: among the targets, beside them, and at
+// last in the whole tree.
+type providers struct {
+	*run
+	ctx    context.Context
+	byID   map[string]string // ID -> path of the manifest
+	walked bool
+}
+
+func (r *run) newProviders(ctx context.Context) (*providers, error) {
+	p := &providers{run: r, ctx: ctx, byID: map[string]string{}, walked: len(r.given) == 0}
+	for _, name := range r.targets {
+		if e := r.files[name]; e.kind == kindManifest {
+			p.note(name, e)
+		}
+	}
+	return p, ctx.Err()
+}
+
+// note files a manifest under its ID; a second one with the same ID is reported.
+func (p *providers) note(name string, e *examined) {
+	id := e.facts.ID
+	if id.Text == "" {
+		return
+	}
+	first, taken := p.byID[id.Text]
+	if !taken {
+		p.byID[id.Text] = name
+		return
+	}
+	if first != name && slices.Contains(p.targets, name) {
+		d := diag.Diagnostic{File: name, Rule: ruleDuplicateID, Message: "another provider has the id " + quote(id.Text),
+			Related: []diag.Related{{File: first, Span: p.files[first].facts.ID.At, Message: "the first is here"}}}
+		p.add(d.At(id.At))
+	}
+}
+
+// find returns the manifest with an ID and its path; nil when there is none.
+// Near is a manifest whose neighbours are looked at first.
+func (p *providers) find(id, near string) (string, *examined, error) {
+	if name, ok := p.byID[id]; ok {
+		return name, p.files[name], nil
+	}
+	if id == "" || strings.ContainsAny(id, `/\.`) {
+		return "", nil, nil
+	}
+	for _, dir := range []string{path.Join(path.Dir(path.Dir(near)), id), path.Join("providers", id)} {
+		name := path.Join(dir, ManifestName)
+		e, err := p.context(name, kindManifest)
+		if err != nil {
+			return "", nil, err
+		}
+		if e != nil && e.facts.ID.Text == id {
+			p.note(name, e)
+			return name, e, nil
+		}
+	}
+	if p.walked {
+		return "", nil, nil
+	}
+	p.walked = true
+	all, err := p.tree(p.ctx, ".")
+	if err != nil {
+		return "", nil, err
+	}
+	for _, t := range all {
+		if t.kind != kindManifest {
+			continue
+		}
+		e, err := p.context(t.name, kindManifest)
+		if err != nil {
+			return "", nil, err
+		}
+		if e != nil {
+			p.note(t.name, e)
+		}
+	}
+	return p.find(id, near)
+}
+
+func (p *providers) ids() []string {
+	var out []string
+	for id := range p.byID {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// manifest runs the rules about a manifest and what it refers to.
+func (p *providers) manifest(name string, e *examined) error {
+	f := e.facts
+	if f.Base.Text != "" {
+		if err := p.base(name, f); err != nil {
+			return err
+		}
+	}
+	if f.Lock.Path.Text != "" && f.Lock.SHA256.Text != "" {
+		if err := p.lock(name, f.Lock); err != nil {
+			return err
+		}
+	}
+	if !p.entries || f.ID.Text == "" {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(p.root, "catalog", f.ID.Text+".yaml"))
+	if os.IsNotExist(err) {
+		p.at(name, ruleNoEntry, f.ID.At, "there is no catalog/"+f.ID.Text+".yaml").Help =
+			`write one: {provider: ` + f.ID.Text + `, status: unknown, reason: "what is missing to verify it"}`
+		err = nil
+	}
+	return err
+}
+
+// at reports a finding at a known place.
+func (r *run) at(file, rule string, at diag.Span, message string) *diag.Diagnostic {
+	r.add(diag.Diagnostic{File: file, Rule: rule, Message: message}.At(at))
+	return &r.found[len(r.found)-1]
+}
+
+// base follows adapter.base to its end.
+func (p *providers) base(name string, f facts) error {
+	baseName, base, err := p.find(f.Base.Text, name)
+	if err != nil {
+		return err
+	}
+	if base == nil {
+		p.at(name, ruleNoBase, f.Base.At, "there is no provider "+quote(f.Base.Text)).Suggestion = diag.Suggest(f.Base.Text, p.ids())
+		return nil
+	}
+	if weaker(f.Isolation.Text, base.facts.Isolation.Text) {
+		d := p.at(name, ruleIsolation, f.Isolation.At, "isolation is "+f.Isolation.Text+", and that of its base "+f.Base.Text+" is "+base.facts.Isolation.Text)
+		d.Related = []diag.Related{{File: baseName, Span: base.facts.Isolation.At, Message: "the base"}}
+	}
+	seen := []string{f.ID.Text}
+	for e := base; e != nil; {
+		id := e.facts.ID.Text
+		seen = append(seen, id)
+		if id == f.ID.Text {
+			p.at(name, ruleBaseCircle, f.Base.At, "the base goes in a circle: "+strings.Join(seen, " -> "))
+			return nil
+		}
+		if e.facts.Base.Text == "" || len(seen) > len(p.byID)+2 {
+			return nil
+		}
+		if _, e, err = p.find(e.facts.Base.Text, baseName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weaker reports whether isolation a holds back less than b; unknown words are
+// not compared.
+func weaker(a, b string) bool {
+	order := []string{"none", "process", "container", "user-kernel", "vm"}
+	i, j := slices.Index(order, a), slices.Index(order, b)
+	return i >= 0 && j >= 0 && i < j
+}

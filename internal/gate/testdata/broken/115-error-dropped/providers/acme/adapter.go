@@ -1,0 +1,12 @@
+// Package acme is a provider.
+package acme
+
+import (
+)
+
+// Adapter drives Acme.
+type Adapter struct{}
+
+func (a *Adapter) Close() {
+	_ = a.stop()
+}
