@@ -19,14 +19,17 @@ const notEstablished = "not established yet"
 // read and not changed is returned as it was, its comments with it.
 func (d *Draft) Manifest(dir string) ([]byte, []diag.Diagnostic, error) {
 	value, _ := clone(d.value).(map[string]any)
-	if err := d.copyBase(value); err != nil {
-		return nil, nil, err
+	whole := d.from != nil && !d.changed && len(d.checker.Validate(d.from)) == 0
+	if whole && !bytes.HasPrefix(bytes.TrimSpace(d.from.Source()), []byte("{")) {
+		return d.from.Source(), nil, nil
 	}
-	d.fill(d.root, value)
+	if !whole {
+		if err := d.copyBase(value); err != nil {
+			return nil, nil, err
+		}
+		d.fill(d.root, value)
+	}
 	text := d.text(value, dir)
-	if d.from != nil && !d.changed && reflect.DeepEqual(value, d.from.Value()) && !bytes.HasPrefix(bytes.TrimSpace(d.from.Source()), []byte("{")) {
-		text = d.from.Source()
-	}
 	doc, found := yamldoc.Parse(ManifestName, text)
 	if doc == nil || hasErrors(found) {
 		return nil, found, nil
@@ -34,36 +37,32 @@ func (d *Draft) Manifest(dir string) ([]byte, []diag.Diagnostic, error) {
 	if !reflect.DeepEqual(doc.Value(), normal(value)) {
 		return nil, nil, fmt.Errorf("the manifest written does not say what was answered")
 	}
-	return text, d.inSource(d.checker.Validate(doc), doc), nil
+	found, err := d.inSource(doc)
+	return text, found, err
 }
 
-// inSource moves findings to the file the answers were read from, where it
-// holds their place.
-func (d *Draft) inSource(found []diag.Diagnostic, doc *yamldoc.Doc) []diag.Diagnostic {
-	if d.from == nil || bytes.Equal(doc.Source(), d.from.Source()) {
-		for i := range found {
-			if d.from != nil {
-				found[i].File = d.from.Name()
-			}
-		}
-		return found
-	}
-	out := make([]diag.Diagnostic, 0, len(found))
+// inSource returns what is wrong with doc, at its place in the file the answers
+// were read from. Answers given otherwise have no place.
+func (d *Draft) inSource(doc *yamldoc.Doc) ([]diag.Diagnostic, error) {
 	findings, err := d.checker.Findings(doc)
 	if err != nil {
-		return found
+		return nil, err
 	}
+	var out []diag.Diagnostic
 	for i := range findings {
-		f := findings[i].Diagnostic(doc)
-		at := d.from.Nearest(findings[i].Pointer)
-		key, value := d.from.Pos(at)
-		if key.IsZero() {
-			key = value
+		f := findings[i].Diagnostic(doc).At(diag.Span{})
+		f.File = ""
+		if d.from != nil {
+			f.File = d.from.Name()
+			key, value := d.from.Pos(d.from.Nearest(findings[i].Pointer))
+			if key.IsZero() {
+				key = value
+			}
+			f = f.At(key)
 		}
-		f.File = d.from.Name()
-		out = append(out, f.At(key))
+		out = append(out, f)
 	}
-	return out
+	return out, nil
 }
 
 // text renders value and lists what it does not state.
@@ -151,8 +150,9 @@ func withoutSources(v any) any {
 	return v
 }
 
-// fill adds what every manifest has and value lacks: constants, defaults, empty
-// lists, and unknown for facts.
+// fill adds what a manifest has and value lacks: constants, defaults, empty
+// lists where a list is required, and unknown for every fact, so that each has
+// its place.
 func (d *Draft) fill(n *object, value map[string]any) {
 	properties := n.object("properties")
 	if properties == nil {
@@ -162,18 +162,13 @@ func (d *Draft) fill(n *object, value map[string]any) {
 	w := &yamlWriter{schema: d.root}
 	for _, key := range properties.keys {
 		child := w.resolve(properties.object(key))
-		needed := slices.Contains(required, key)
 		if have, ok := value[key]; ok {
-			if m, isMap := have.(map[string]any); isMap && needed {
+			if m, isMap := have.(map[string]any); isMap {
 				d.fill(child, m)
 			}
 			continue
 		}
-		// Of the sections themselves only what is required: the others are listed.
-		if !needed && (n == d.root || !d.isFact(child)) {
-			continue
-		}
-		if v, ok := d.initial(child); ok {
+		if v, ok := d.initial(child, slices.Contains(required, key)); ok {
 			value[key] = v
 		}
 	}
@@ -187,21 +182,29 @@ func (d *Draft) isFact(n *object) bool {
 	})
 }
 
-// initial is what a property starts as; false when only an answer can say.
-func (d *Draft) initial(n *object) (any, bool) {
+// initial is what a property starts as; false when it stays out, be it that
+// only an answer can say or that nothing has to.
+func (d *Draft) initial(n *object, needed bool) (any, bool) {
 	switch {
+	case d.isFact(n):
+		return map[string]any{"unknown": notEstablished}, true
+	case has(n, "properties"):
+		m := map[string]any{}
+		d.fill(n, m)
+		for _, key := range n.strings("required") {
+			if _, ok := m[key]; !ok {
+				return nil, false
+			}
+		}
+		return m, needed || len(m) > 0
+	case !needed:
+		return nil, false
 	case has(n, "const"):
 		return n.get("const"), true
 	case has(n, "default"):
 		return n.get("default"), true
-	case d.isFact(n):
-		return map[string]any{"unknown": notEstablished}, true
 	case n.string("type") == "array" && !has(n, "minItems"):
 		return []any{}, true
-	case n.string("type") == "object":
-		m := map[string]any{}
-		d.fill(n, m)
-		return m, true
 	}
 	return nil, false
 }
