@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
+	"github.com/agentworkforce/sbx/sandbox"
+)
+
+func reachChecks() map[string]proof {
+	return map[string]proof{
+		"ports.answers":             {run: portAnswers, method: "PortURL"},
+		"ports.closed-refuses":      {run: portClosed, method: "PortURL"},
+		"logs.tail":                 {run: logsTail, method: "Logs"},
+		"metrics.reading-plausible": {run: metricsPlausible, method: "Metrics"},
+	}
+}
+
+const checkedPort = 8087
+
+// portAnswers needs a program in the sandbox that can listen.
+func portAnswers(ctx context.Context, t *trial) error {
+	sb, err := t.create(ctx, sandbox.WithPorts(checkedPort))
+	if err != nil {
+		return err
+	}
+	server := fmt.Sprintf(`command -v nc > /dev/null || exit 42
+(while :; do printf 'HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nsbxc-port' | nc -l -p %d || sleep 1; done) > /dev/null 2>&1 < /dev/null &
+echo started`, checkedPort)
+	res, err := sb.Exec(ctx, contract.Command{Script: server, Timeout: execLimit})
+	switch {
+	case err != nil:
+		return err
+	case res.ExitCode == 42:
+		return unknown(NotAttempted, "the image has no nc to listen with")
+	}
+	access, err := sb.PortURL(ctx, checkedPort)
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(access.URL)
+	if err != nil || u.Host == "" || u.User != nil || access.Port != checkedPort {
+		return fmt.Errorf("the access %+v is not usable: %v", access, err)
+	}
+	if access.Audience != contract.PortAudienceHost && access.Audience != contract.PortAudienceAnyone {
+		return unknown(NotAttempted, "the port is open for %s only, which this run is not", access.Audience)
+	}
+	if err := t.until(ctx, 20*time.Second, func() (bool, error) { return answers(ctx, u.Host) }); err != nil {
+		return fmt.Errorf("the published address: %w", err)
+	}
+	return nil
+}
+
+func answers(ctx context.Context, host string) (ok bool, err error) {
+	d := net.Dialer{Timeout: 3 * time.Second}
+	c, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = joinErrors(err, c.Close()) }()
+	if err := c.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return false, err
+	}
+	if _, err := io.WriteString(c, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+		return false, err
+	}
+	b, err := io.ReadAll(c)
+	return strings.Contains(string(b), "sbxc-port"), err
+}
+
+func portClosed(ctx context.Context, t *trial) error {
+	sb, err := t.shared()
+	if err != nil {
+		return err
+	}
+	_, err = sb.PortURL(ctx, checkedPort+1)
+	return wantCode(err, port.CodeFailedPrecondition, "a port that is not published")
+}
+
+func readLogs(ctx context.Context, sb *sandbox.Sandbox, r contract.LogsRequest) (text string, err error) {
+	s, err := sb.Logs(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = joinErrors(err, s.Close()) }()
+	b, err := io.ReadAll(io.LimitReader(s, 1<<20))
+	return string(b), err
+}
+
+// logsTail compares tails with the whole log; a log of fewer than two lines
+// proves nothing.
+func logsTail(ctx context.Context, t *trial) error {
+	sb, err := t.shared()
+	if err != nil {
+		return err
+	}
+	all, err := readLogs(ctx, sb, contract.LogsRequest{})
+	if err != nil {
+		return err
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(all, "\n"), "\n")
+	if len(lines) < 2 {
+		return unknown(NotAttempted, "the sandbox's log has %d lines, too few to tell a tail from the whole", len(lines))
+	}
+	one := int64(1)
+	tail, err := readLogs(ctx, sb, contract.LogsRequest{Tail: &one})
+	if err != nil {
+		return err
+	}
+	return equal("the last line", strings.TrimSuffix(lines[len(lines)-1], "\n"), strings.TrimSuffix(tail, "\n"))
+}
+
+func metricsPlausible(ctx context.Context, t *trial) error {
+	sb, err := t.shared()
+	if err != nil {
+		return err
+	}
+	first, err := sb.Metrics(ctx)
+	if err != nil {
+		return err
+	}
+	if age := time.Since(first.At); age > 5*time.Minute || age < -5*time.Minute {
+		return fmt.Errorf("the reading is of %s, %s from now", first.At, age)
+	}
+	if first.CPUPercent == nil && first.CPUTotal == nil && first.MemoryBytes == nil && first.Processes == nil {
+		return errors.New("the reading has nothing in it")
+	}
+	if first.MemoryBytes != nil && *first.MemoryBytes <= 0 {
+		return fmt.Errorf("%d bytes of memory in use", *first.MemoryBytes)
+	}
+	if _, err := t.exec(ctx, sb, contract.Command{Script: "awk 'BEGIN { for (i = 0; i < 20000000; i++) x += i }'"}); err != nil {
+		return err
+	}
+	second, err := sb.Metrics(ctx)
+	if err != nil {
+		return err
+	}
+	if second.At.Before(first.At) || second.At.Equal(first.At) {
+		return fmt.Errorf("a later reading is of %s, the one before it of %s", second.At, first.At)
+	}
+	if first.CPUTotal != nil && second.CPUTotal != nil && *second.CPUTotal <= *first.CPUTotal {
+		return fmt.Errorf("after work the processor time went from %s to %s", *first.CPUTotal, *second.CPUTotal)
+	}
+	if first.CPUTotal == nil && first.CPUPercent == nil {
+		return noted("processor use is not measured")
+	}
+	return nil
+}
