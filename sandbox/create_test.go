@@ -313,3 +313,76 @@ func TestEgressIsWithheldOnlyForThisStart(t *testing.T) {
 	_, err = p.Create(t.Context(), policy)
 	code(t, err, port.CodeUnsupported)
 }
+
+func TestTheVendorIsToldWhatTheLedgerSays(t *testing.T) {
+	w := newWorld(t)
+	d := w.c.driver(supported()...)
+	d.Manifest.Image = "the-default"
+	var got contract.CreateRequest
+	p := w.openDriver(d, table(func(tb *contract.Table) {
+		inner := tb.Create
+		tb.Create = func(ctx context.Context, r contract.CreateRequest) (contract.Instance, error) {
+			got = r
+			return inner(ctx, r)
+		}
+	}))
+	_, err := p.Create(t.Context(), sandbox.WithReapAfter(time.Hour))
+	require.NoError(t, err)
+	log, err := ledger.Read(p.LedgerPath())
+	require.NoError(t, err)
+	e := ledger.Fold(log.Records).Entries[0]
+	require.Equal(t, "the-default", got.Image)
+	require.Equal(t, []string{"owner-a", log.Records[0].Run, e.Intent}, []string{got.Tags.Owner, got.Tags.Run, got.Tags.Intent})
+	require.True(t, e.ReapAfter.Equal(*got.Tags.ReapAfter))
+	_, err = p.Create(t.Context(), sandbox.WithFromSnapshot("s"))
+	require.NoError(t, err)
+	require.Empty(t, got.Image, "the default image is no second source")
+}
+
+func TestSuccessWithoutAnIDIsUnknown(t *testing.T) {
+	w := newWorld(t)
+	d := w.c.driver()
+	p := w.openDriver(d, table(func(tb *contract.Table) {
+		tb.Create = func(context.Context, contract.CreateRequest) (contract.Instance, error) {
+			return contract.Instance{}, nil
+		}
+	}))
+	_, err := p.Create(t.Context())
+	require.Equal(t, port.OutcomeUnknown, code(t, err, port.CodeOutcomeUnknown).Outcome)
+}
+
+func TestAConstantAnswerEndsNoWait(t *testing.T) {
+	w := newWorld(t)
+	tries := 0
+	p := w.open(table(func(tb *contract.Table) {
+		exec, inspect := tb.Exec, tb.Inspect
+		tb.Exec = func(ctx context.Context, id string, c contract.Command) (contract.ExecResult, error) {
+			if tries++; tries < 3 {
+				return contract.ExecResult{}, &port.Error{Code: port.CodeUnavailable}
+			}
+			return exec(ctx, id, c)
+		}
+		tb.Inspect = func(ctx context.Context, id string) (contract.Instance, error) {
+			i, err := inspect(ctx, id)
+			i.State, i.Freshness = contract.StateStopped, contract.FreshnessConstant
+			return i, err
+		}
+	}))
+	_, err := p.Create(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, tries)
+}
+
+func TestAShellThatAlwaysFailsIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	tries := 0
+	p := w.open(sandbox.WithDeadlines(sandbox.Deadlines{Ready: time.Hour}), table(func(tb *contract.Table) {
+		tb.Exec = func(context.Context, string, contract.Command) (contract.ExecResult, error) {
+			tries++
+			return contract.ExecResult{ExitCode: 127}, nil
+		}
+	}))
+	_, err := p.Create(t.Context())
+	code(t, err, port.CodeFailedPrecondition)
+	require.Less(t, tries, 20)
+}

@@ -61,6 +61,20 @@ func TestNothingButProofIsVerifiedGone(t *testing.T) {
 				return inner(ctx, id)
 			}
 		}},
+		"the control read fails": {contract.GoneProofInspect, func(_ *cloud, tb *contract.Table) {
+			tb.List, tb.ListSnapshots = nil, nil
+			scope, inspect, looked := tb.Scope, tb.Inspect, false
+			tb.Inspect = func(ctx context.Context, id string) (contract.Instance, error) {
+				looked = true
+				return inspect(ctx, id)
+			}
+			tb.Scope = func(ctx context.Context) (string, error) {
+				if looked {
+					return "", errors.New("401")
+				}
+				return scope(ctx)
+			}
+		}},
 		"no proof exists":   {contract.GoneProofNone, func(*cloud, *contract.Table) {}},
 		"proof not known":   {contract.GoneProofUnknown, func(*cloud, *contract.Table) {}},
 		"no proof declared": {"", func(*cloud, *contract.Table) {}},
@@ -69,8 +83,12 @@ func TestNothingButProofIsVerifiedGone(t *testing.T) {
 			w := newWorld(t)
 			d := w.c.driver(supported()...)
 			d.Manifest.GoneProof = tc.proof
+			if name == "the control read fails" { // the account's identity is all there is to read
+				delete(d.Manifest.Claims, "list")
+				delete(d.Manifest.Claims, "snapshot")
+			}
 			p := w.openDriver(d, table(func(tb *contract.Table) { tc.faults(w.c, tb) }))
-			s, err := p.Create(t.Context())
+			s, err := p.Create(t.Context(), sandbox.SkipReady())
 			require.NoError(t, err)
 			_, err = s.Destroy(t.Context())
 			require.True(t, unverified(t, err).Acknowledged)
@@ -245,4 +263,26 @@ func TestSnapshotsAreOwnedAndVerifiedGone(t *testing.T) {
 	require.Equal(t, port.DestroyAccepted, out)
 	require.Equal(t, []string{s.ID()}, w.c.ids(t))
 	w.legal()
+}
+
+func TestWhatADestroyMayAnswer(t *testing.T) {
+	answer := func(out port.DestroyOutcome, answered error) (sandbox.DestroyReport, error) {
+		w := newWorld(t)
+		p := w.open(table(func(tb *contract.Table) {
+			inner := tb.Destroy
+			tb.Destroy = func(ctx context.Context, id string) (port.DestroyOutcome, error) {
+				_, err := inner(ctx, id)
+				return out, errors.Join(err, answered)
+			}
+		}))
+		s, err := p.Create(t.Context())
+		require.NoError(t, err)
+		return s.Destroy(t.Context())
+	}
+	r, err := answer("", notFound("Destroy", "x"))
+	require.NoError(t, err, "already gone is success")
+	require.Equal(t, port.DestroyAlreadyAbsent, r.Outcome)
+	r, err = answer("", nil)
+	require.False(t, r.Acknowledged, "silence is no acknowledgement")
+	code(t, err, port.CodeOutcomeUnknown)
 }

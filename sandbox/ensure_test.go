@@ -190,3 +190,31 @@ func TestKeepIsTheLastWord(t *testing.T) {
 	require.Equal(t, ledger.Kept, e.Disposition)
 	require.False(t, e.ReapAfter.IsZero())
 }
+
+func TestEnsureFinishesADestroyAndReplacesNothingThatFailed(t *testing.T) {
+	w := newWorld(t)
+	p := w.open(table(func(tb *contract.Table) {
+		tb.Destroy = func(context.Context, string) (port.DestroyOutcome, error) { return port.DestroyAccepted, nil }
+	}))
+	a, err := p.Ensure(t.Context(), "k")
+	require.NoError(t, err)
+	_, err = a.Destroy(t.Context())
+	unverified(t, err)
+	b, err := w.open().Ensure(t.Context(), "k")
+	require.NoError(t, err)
+	require.NotEqual(t, a.ID(), b.ID())
+	require.Equal(t, []string{b.ID()}, w.c.ids(t))
+
+	failed := table(func(tb *contract.Table) {
+		inner := tb.Inspect
+		tb.Inspect = func(ctx context.Context, id string) (contract.Instance, error) {
+			i, err := inner(ctx, id)
+			i.State = contract.StateFailed
+			return i, err
+		}
+	})
+	_, err = w.open(failed).Ensure(t.Context(), "k")
+	code(t, err, port.CodeFailedPrecondition)
+	require.ErrorContains(t, err, "has failed")
+	require.Equal(t, []string{b.ID()}, w.c.ids(t))
+}

@@ -85,7 +85,7 @@ func otherProcess(role string) error {
 		_, err = os.Stdout.WriteString(s.ID() + "\n")
 		return errors.Join(err, p.Close())
 	}
-	opt := sandbox.Scoped()
+	opt := sandbox.CreateOptions(sandbox.Scoped(), sandbox.WithName("my-box"))
 	if strings.HasPrefix(role, "kept") {
 		opt = sandbox.Kept()
 	}

@@ -131,9 +131,6 @@ func (p *Provider) resource(kind ledger.Kind) (resource, bool) {
 
 func (p *Provider) inspectSandbox(ctx context.Context, id string) (string, error) {
 	i, err := p.table.Inspect(ctx, id)
-	if err == nil && i.Freshness != contract.FreshnessLive {
-		return "not-live", nil
-	}
 	return string(i.State), err
 }
 
