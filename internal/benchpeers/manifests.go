@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,9 +17,7 @@ import (
 const shape = "schema/testdata/manifest-full.json"
 
 // writeManifests makes n manifests as providers/pNNNN/provider.yaml below dir
-// and returns their paths. They differ in what a provider can differ in: every
-// second one has run its claims against the vendor, capabilities and limits
-// rotate. They are entries of a catalog, without adapter code, so that there is
+// and returns their paths. Their names, claims, reasons and limits differ. They are entries of a catalog, without adapter code, so that there is
 // nothing to examine but the manifests.
 func writeManifests(checkout, dir string, n int) ([]string, error) {
 	src, err := os.ReadFile(filepath.Join(checkout, filepath.FromSlash(shape)))
@@ -66,27 +65,41 @@ func manifestText(src []byte, i int) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("it has no capabilities")
 	}
+	snapshot, ok := capabilities["snapshot"].(map[string]any)
+	if !ok {
+		return nil, errors.New("it has no snapshot facts")
+	}
+	for fact := range snapshot { // nothing is supported where there is no adapter
+		snapshot[fact] = claim(i, 2)
+	}
 	for j, name := range variedCapabilities {
 		capabilities[name] = claim(i, j)
 	}
+	m["preparedImage"] = map[string]any{"value": i%2 == 0, "from": "sdk", "class": "documented"}
+	m["egress"] = map[string]any{"control": map[string]any{"value": "none"}}
 	m["limits"] = map[string]any{"sandboxes": map[string]any{"value": 10 + i%90}}
-	return yaml.Marshal(m)
+	var text bytes.Buffer
+	out := yaml.NewEncoder(&text)
+	out.SetIndent(2)
+	if err := errors.Join(out.Encode(m), out.Close()); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
 }
 
 // variedCapabilities are stated in every generated manifest, differently.
-var variedCapabilities = [...]string{"suspend", "fork", "ssh", "ports", "logs", "metrics", "prompt", "templates",
-	"mounts", "resize", "restart", "pty", "exec.async"}
+var variedCapabilities = [...]string{"files", "suspend", "fork", "ssh", "ports", "logs", "metrics"}
 
 func claim(i, j int) map[string]any {
 	switch (i + j) % 3 {
 	case 0:
 		return map[string]any{"support": "unsupported", "from": "docs", "class": "documented",
-			"reason": fmt.Sprintf("The vendor has no such operation; its documentation says so in chapter %d.", 1+j)}
+			"reason": fmt.Sprintf("The vendor has no such operation; chapter %d says so.", 1+j)}
 	case 1:
 		return map[string]any{"support": "unknown", "reason": "Neither the documentation nor the SDK says it, and nobody tried it yet."}
 	}
-	return map[string]any{"support": "not-exposed", "from": "sdk", "class": "observed",
-		"reason": "The SDK has the call; no operation here makes it."}
+	return map[string]any{"support": "not-exposed", "from": "run", "class": "observed",
+		"reason": "A run saw the call work; no operation here makes it."}
 }
 
 // rename replaces a prefix of every text below v.
