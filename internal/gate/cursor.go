@@ -76,6 +76,9 @@ func (c cursor) factBool() (truth, known bool) {
 	return truth, known
 }
 
+// maxMeant bounds the findings of these rules about one document.
+const maxMeant = 500
+
 // report collects findings about one document.
 type report struct {
 	doc   *yamldoc.Doc
@@ -99,6 +102,9 @@ func (r *report) onKey(rule string, c cursor, format string, args ...any) *diag.
 
 func (r *report) span(rule string, at diag.Span, format string, args ...any) *diag.Diagnostic {
 	d := diag.Diagnostic{File: r.doc.Name(), Rule: rule, Message: fmt.Sprintf(format, args...)}
+	if len(r.found) >= maxMeant {
+		return &d // nobody reads more, and a hostile document could have many
+	}
 	r.found = append(r.found, d.At(at))
 	return &r.found[len(r.found)-1]
 }

@@ -89,7 +89,11 @@ var ErrOutside = errors.New("outside the root")
 // that is broken; findings are no error. It changes nothing but the cache, and
 // may be called concurrently.
 func Validate(ctx context.Context, o Options) (*diag.Set, Stats, error) {
-	r, err := newRun(o)
+	return validate(ctx, o, newCheckers())
+}
+
+func validate(ctx context.Context, o Options, c *checkers) (*diag.Set, Stats, error) {
+	r, err := newRun(o, c)
 	if err != nil {
 		return nil, Stats{}, err
 	}
@@ -129,7 +133,7 @@ type run struct {
 	stats   Stats
 }
 
-func newRun(o Options) (*run, error) {
+func newRun(o Options, c *checkers) (*run, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
 		return nil, err
@@ -143,7 +147,7 @@ func newRun(o Options) (*run, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{opt: o, root: root, asOf: o.AsOf, checks: newCheckers(), files: map[string]*examined{}}
+	r := &run{opt: o, root: root, asOf: o.AsOf, checks: c, files: map[string]*examined{}}
 	if !o.NoCache {
 		r.cache, r.stats.CacheError = openCache(o.CacheDir, root)
 	}

@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
@@ -50,6 +52,7 @@ const maxMemory = 100 << 20
 // TestHostileDocuments asserts that each is refused under its rule, and that the
 // heap never holds more than maxMemory on the way.
 func TestHostileDocuments(t *testing.T) {
+	c := newCheckers()
 	for _, h := range hostile() {
 		t.Run(h.name, func(t *testing.T) {
 			root := t.TempDir()
@@ -57,7 +60,7 @@ func TestHostileDocuments(t *testing.T) {
 			require.NoError(t, os.MkdirAll(dir, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, ManifestName), []byte(h.src), 0o644))
 			peak := watchHeap(t)
-			set, _ := validate(t, Options{Root: root, NoCache: true})
+			set, _ := check(t, Options{Root: root, NoCache: true}, c)
 			require.Less(t, peak(), uint64(maxMemory))
 			rules := map[string]bool{}
 			for _, d := range set.All() {
@@ -78,6 +81,8 @@ func watchHeap(t *testing.T) func() uint64 {
 	stop, done := make(chan struct{}), make(chan uint64)
 	go func() {
 		var most uint64
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
 		for {
 			var now runtime.MemStats
 			runtime.ReadMemStats(&now)
@@ -86,8 +91,7 @@ func watchHeap(t *testing.T) func() uint64 {
 			case <-stop:
 				done <- most
 				return
-			default:
-				runtime.Gosched()
+			case <-tick.C:
 			}
 		}
 	}()
@@ -101,4 +105,11 @@ func watchHeap(t *testing.T) func() uint64 {
 func TestStrictJSON(t *testing.T) {
 	_, found := yamldoc.Parse("provider.json", []byte("{\"id\": \"acme\", // why\n}"))
 	require.Equal(t, yamldoc.RuleJSONDialect, found[0].Rule)
+}
+
+func TestGoThatDoesNotParse(t *testing.T) {
+	found, _ := examineGo("providers/acme/adapter.go", []byte("package acme\n\nfunc broken( {\n"))
+	require.Len(t, found, 1)
+	require.Equal(t, ruleGoSyntax, found[0].Rule)
+	require.Equal(t, diag.Span{Line: 3, Col: 14, EndLine: 3, EndCol: 15}, found[0].Span())
 }

@@ -31,7 +31,7 @@ func (m *manifest) lifecycle() {
 
 func (m *manifest) states(states cursor) {
 	words, ok := states.value.(map[string]any)
-	if !ok {
+	if !ok || m.doc.Unsure(states.pointer) {
 		return
 	}
 	have := map[string]bool{}

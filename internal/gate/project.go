@@ -144,8 +144,8 @@ func (p *providers) manifest(name string, e *examined) error {
 			return err
 		}
 	}
-	if !p.entries || f.ID.Text == "" {
-		return nil
+	if folder := path.Base(path.Dir(name)); !p.entries || f.ID.Text != folder && folder != "." {
+		return nil // a wrong id is reported as such
 	}
 	_, err := os.Stat(filepath.Join(p.root, "catalog", f.ID.Text+".yaml"))
 	if os.IsNotExist(err) {

@@ -60,6 +60,7 @@ func (p *providers) entry(name string, e *examined) error {
 			return err
 		}
 		switch {
+		case m == nil && p.folder(f.Provider.Text): // its manifest has findings of its own
 		case m == nil:
 			p.at(name, ruleEntryAlone, f.Provider.At, "there is no provider "+quote(f.Provider.Text))
 		case f.Status.Text == "verified" && m.facts.Kind == "none":
@@ -70,6 +71,16 @@ func (p *providers) entry(name string, e *examined) error {
 		p.evidence(name, l)
 	}
 	return nil
+}
+
+// folder reports whether a manifest stands in a folder of this name.
+func (p *providers) folder(id string) bool {
+	for name, e := range p.files {
+		if e != nil && e.kind == kindManifest && path.Base(path.Dir(name)) == id {
+			return true
+		}
+	}
+	return false
 }
 
 // evidence compares a linked statement with its digest. The digest that was

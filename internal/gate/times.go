@@ -46,7 +46,8 @@ func (r *run) entryTimes(name string, e *examined) {
 				verified.Add(maxAge).UTC().Format(time.RFC3339)
 		}
 	}
-	if hasExpires && f.Status.Text == "verified" && !expires.After(r.asOf) {
+	backwards := hasVerified && !expires.After(verified)
+	if hasExpires && !backwards && f.Status.Text == "verified" && !expires.After(r.asOf) {
 		r.at(name, ruleExpired, f.ExpiresAt.At, "the evidence has expired").Next = "sbxgen evidence collect " + f.Provider.Text
 	}
 	for _, w := range f.Waivers {

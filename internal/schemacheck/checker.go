@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -14,6 +15,10 @@ import (
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
 )
+
+// maxFindings bounds the findings about one document: nobody reads more, and a
+// hostile document could have a hundred thousand.
+const maxFindings = 200
 
 // Checker checks documents against one schema. It is safe for concurrent use.
 type Checker struct {
@@ -80,9 +85,13 @@ func (c *Checker) Validate(doc *yamldoc.Doc) []diag.Diagnostic {
 	if err != nil {
 		return []diag.Diagnostic{{File: c.name, Rule: RuleSchema, Message: err.Error(), Next: "sbxgen generate"}}
 	}
-	out := make([]diag.Diagnostic, 0, len(found))
-	for i := range found {
+	out := make([]diag.Diagnostic, 0, min(len(found), maxFindings))
+	for i := range found[:min(len(found), maxFindings)] {
 		out = append(out, found[i].Diagnostic(doc))
+	}
+	if more := len(found) - len(out); more > 0 {
+		last := &out[len(out)-1]
+		last.Help = strings.TrimPrefix(last.Help+fmt.Sprintf("; %d more findings of this document are not shown", more), "; ")
 	}
 	return out
 }
@@ -100,7 +109,7 @@ func (c *Checker) findings(doc *yamldoc.Doc) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = full.Validate(doc.Value())
+	err = full.Validate(c.model.bound(doc.Value()))
 	if err == nil {
 		return nil, nil
 	}

@@ -24,8 +24,10 @@ const (
 	RuleVersion         = "SBX132"
 	RuleRun             = "SBX145"
 	RuleReason          = "SBX151"
+	RuleDefault         = "SBX170"
 	RuleUnit            = "SBX174"
 	RuleCostRun         = "SBX175"
+	RuleRate            = "SBX176"
 	RulePin             = "SBX180"
 	RuleMove            = "SBX182"
 	RuleNoEvidence      = "SBX203"
@@ -40,7 +42,7 @@ const (
 func Rules() []string {
 	return []string{RuleUnknownProperty, RuleMissingProperty, RuleType, RuleWord, RulePattern, RuleRange,
 		RuleRepeated, RuleFact, RuleAlternative, RuleDate, RuleAddress, RuleVariable, RuleVersion, RuleRun,
-		RuleReason, RuleUnit, RuleCostRun, RulePin, RuleMove, RuleNoEvidence, RuleVerifiedBy,
+		RuleReason, RuleDefault, RuleUnit, RuleCostRun, RuleRate, RulePin, RuleMove, RuleNoEvidence, RuleVerifiedBy,
 		RuleUnknownReason, RuleWaiver, RuleEvidencePath, RuleSchema}
 }
 
@@ -69,6 +71,8 @@ func nearerRules() []nearer {
 		{p, "/$defs/usdPer/", KindMissingProperty, "per", RuleUnit},
 		{p, "/$defs/observedCost/", KindMissingProperty, "per", RuleUnit},
 		{p, "/$defs/observedCost/", KindMissingProperty, "run", RuleCostRun},
+		{p, "/$defs/machineClass/", KindMissingProperty, "rate", RuleRate},
+		{p, "/$defs/credential/", KindUnknownProperty, "default", RuleDefault},
 		{p, "/$defs/bridge/", KindMissingProperty, "version", RulePin},
 		{p, "/$defs/bridge/", KindMissingProperty, "integrity", RulePin},
 		{p, "/$defs/bridge/", KindMissingProperty, "lockfile", RulePin},

@@ -1,3 +1,0 @@
-package acme
-
-func broken( {
