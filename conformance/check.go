@@ -139,7 +139,7 @@ func withDefaults(row schema.Check, p proof) proof {
 		if !p.offline && row.ID != "shape.manifest-matches" {
 			p.needs = append(p.needs, "shape.manifest-matches")
 		}
-		if row.ID == "shape.undeclared-refuses" {
+		if row.ID == "shape.undeclared-refuses" || row.Capability != "core" {
 			p.needs = append(p.needs, "ready.functional")
 		}
 	case "create":
