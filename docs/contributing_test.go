@@ -1,0 +1,84 @@
+package docs
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestContributing runs every sh block of CONTRIBUTING-provider.md in order, in
+// one shell, in a copy of the repository. A line that starts with "!" must fail.
+func TestContributing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command many times")
+	}
+	page, err := os.ReadFile("CONTRIBUTING-provider.md")
+	require.NoError(t, err)
+	blocks := shellBlocks(string(page))
+	require.Greater(t, len(blocks), 7, "the page lost its commands")
+
+	dir := copyRepository(t)
+	var script bytes.Buffer
+	script.WriteString("set -euo pipefail\n")
+	for _, block := range blocks {
+		for _, command := range strings.Split(block, "\n") {
+			if rest, ok := strings.CutPrefix(command, "! "); ok {
+				// Under set -e a negated command never ends the script by itself.
+				command = "if " + rest + "; then echo 'expected to fail: " + rest + "' >&2; exit 1; fi"
+			}
+			script.WriteString(command + "\n")
+		}
+	}
+	cmd := exec.Command("bash", "-x", "-c", script.String())
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "SBX_STATE_DIR="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// shellBlocks returns the contents of the page's sh blocks.
+func shellBlocks(page string) []string {
+	var out []string
+	for _, part := range strings.Split(page, "```sh\n")[1:] {
+		block, _, _ := strings.Cut(part, "```")
+		out = append(out, strings.TrimRight(block, "\n"))
+	}
+	return out
+}
+
+// copyRepository copies what git tracks, as it is now, into a repository of its own.
+func copyRepository(t *testing.T) string {
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		from, to := filepath.Join(root, name), filepath.Join(dir, name)
+		info, err := os.Stat(from)
+		if os.IsNotExist(err) {
+			continue // deleted and not committed yet
+		}
+		require.NoError(t, err)
+		b, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, os.WriteFile(to, b, info.Mode().Perm()))
+	}
+	init := exec.Command("git", "init", "-q", dir)
+	require.NoError(t, init.Run())
+	return dir
+}
+
+func goEnv(t *testing.T, name string) string {
+	out, err := exec.Command("go", "env", name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
