@@ -35,8 +35,8 @@ type checkers struct {
 }
 
 func newCheckers() *checkers {
-	return &checkers{provider: sync.OnceValues(schemacheck.Provider), catalog: sync.OnceValues(schemacheck.Catalog),
-		known: newVocabulary()}
+	provider := sync.OnceValues(schemacheck.Provider)
+	return &checkers{provider: provider, catalog: sync.OnceValues(schemacheck.Catalog), known: newVocabulary(provider)}
 }
 
 // examineAll examines the targets side by side and takes their findings.

@@ -2,11 +2,9 @@ package gate
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
-	"github.com/agentworkforce/sbx/schema"
 )
 
 // manifest is one provider.yaml while its rules run.
@@ -16,57 +14,9 @@ type manifest struct {
 	known func() (*vocabulary, error)
 	out   facts
 	err   error
-}
-
-// vocabulary is what the embedded schema lists that rules look IDs up in.
-type vocabulary struct {
-	capabilities map[string]schema.Capability
-	ids          []string          // of capabilities, in order
-	methods      map[string]string // method name -> capability
-	checks       []string
-	hazards      map[string]string // hazard -> its check
-}
-
-// newVocabulary returns a function that reads the vocabulary at its first call.
-func newVocabulary() func() (*vocabulary, error) {
-	return sync.OnceValues(func() (*vocabulary, error) {
-		fsys := schema.Files()
-		provider, err := fsys.ReadFile(schema.ProviderFile)
-		if err != nil {
-			return nil, err
-		}
-		contract, err := fsys.ReadFile(schema.ContractFile)
-		if err != nil {
-			return nil, err
-		}
-		voc, err := schema.LoadVocabulary(provider, contract)
-		if err != nil {
-			return nil, err
-		}
-		v := &vocabulary{capabilities: map[string]schema.Capability{}, methods: map[string]string{}, hazards: map[string]string{}}
-		for _, c := range voc.Capabilities {
-			v.capabilities[c.ID] = c
-			v.ids = append(v.ids, c.ID)
-			for _, m := range c.Methods {
-				v.methods[m.Name] = c.ID
-			}
-		}
-		checks, err := schema.Checks()
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range checks {
-			v.checks = append(v.checks, c.ID)
-		}
-		hazards, err := schema.Hazards()
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range hazards {
-			v.hazards[h.ID] = h.Check
-		}
-		return v, nil
-	})
+	// Of the provenance entries, side by side: IDs, kinds, whether used.
+	sources, sourceKinds []string
+	used                 []bool
 }
 
 // examineManifest runs every rule about one manifest by itself.
@@ -74,7 +24,7 @@ func examineManifest(doc *yamldoc.Doc, known func() (*vocabulary, error)) ([]dia
 	m := &manifest{report: &report{doc: doc}, cursor: cursor{value: doc.Value()}, known: known}
 	m.extract()
 	for _, rules := range []func(){
-		m.identity, m.texts, m.provenance, m.adapter, m.capabilities, m.snapshot, m.sections,
+		m.identity, m.texts, m.unused, m.adapter, m.capabilities, m.snapshot, m.sections,
 		m.lifecycle, m.durations, m.labels, m.settings, m.credentials, m.endpoints, m.hazards, m.stated,
 	} {
 		rules()

@@ -71,8 +71,7 @@ func (m *manifest) supported(id string, claim, shown cursor) {
 	if m.at("adapter", "kind").text() == "none" {
 		m.onValue(ruleNoAdapter, shown, "%q is supported, but there is no adapter that could do it", id).Suggestion = "not-exposed"
 	}
-	c, ok := m.vocab().capabilities[id]
-	if ok && c.Interface == "" && len(c.Flag) == 0 {
+	if m.vocab().reserved[id] {
 		m.onValue(ruleReserved, shown, "%q is reserved: the contract has no operation for it yet", id).Suggestion = "not-exposed"
 	}
 	if id == "fork" && claim.at("semantics", "via").text() == "" {

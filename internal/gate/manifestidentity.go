@@ -1,9 +1,9 @@
 package gate
 
 import (
-	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
@@ -40,38 +40,89 @@ func (m *manifest) unique(list, key string) {
 	}
 }
 
-// texts looks at every reason and description for words that stand for a text
-// nobody has written yet, and at every address for one without encryption.
+// texts looks at every text of the document once: reasons and descriptions for
+// words that stand for a text nobody has written yet, addresses for those without
+// encryption, and what facts say they rest on.
 func (m *manifest) texts() {
-	m.walk(m.cursor, func(key string, c cursor) {
-		s := c.text()
-		switch key {
-		case "reason", "unknown", "mitigation", "summary", "note", "computesdkFact", "detail":
-			if isPlaceholder(s) {
-				m.onValue(rulePlaceholder, c, "%q says nothing: a sentence is wanted here", key)
-			}
-		case "url", "homepage", "docs":
-			if rest, ok := strings.CutPrefix(s, "http://"); ok && !isLoopback(rest) {
-				m.onValue(rulePlainHTTP, c, "the address is not encrypted").Suggestion = "https://" + rest
-			}
-		}
-	})
+	for _, p := range m.at("provenance").items() {
+		m.sources = append(m.sources, p.at("id").text())
+		m.sourceKinds = append(m.sourceKinds, p.at("kind").text())
+	}
+	m.used = make([]bool, len(m.sources))
+	for _, g := range m.at("adapter", "gap").items() {
+		m.use(g.at("evidence").text())
+	}
+	m.walk(m.cursor.value, nil)
 }
 
-// walk calls f for every string of the document with the key it stands under.
-func (m *manifest) walk(c cursor, f func(key string, c cursor)) {
-	switch v := c.value.(type) {
+// walk looks at every text below v, which path leads to.
+func (m *manifest) walk(v any, path []string) {
+	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if s, ok := v[key].(string); ok {
-				f(key, cursor{pointer: yamldoc.Join(c.pointer, key), value: s})
+		for key, value := range v {
+			if s, ok := value.(string); ok {
+				m.text(v, append(path, key), s)
 				continue
 			}
-			m.walk(c.at(key), f)
+			m.walk(value, append(path, key))
 		}
 	case []any:
-		for _, item := range c.items() {
-			m.walk(item, f)
+		for i, item := range v {
+			m.walk(item, append(path, strconv.Itoa(i)))
+		}
+	}
+}
+
+// text looks at one text of a mapping; path ends with its key.
+func (m *manifest) text(parent map[string]any, path []string, s string) {
+	here := func() cursor { return cursor{pointer: yamldoc.Join("", path...), value: s} }
+	switch key := path[len(path)-1]; key {
+	case "reason", "unknown", "mitigation", "summary", "note", "computesdkFact", "detail":
+		if isPlaceholder(s) {
+			m.onValue(rulePlaceholder, here(), "%q says nothing: a sentence is wanted here", key)
+		}
+	case "url", "homepage", "docs":
+		if rest, ok := strings.CutPrefix(s, "http://"); ok && !isLoopback(rest) {
+			m.onValue(rulePlainHTTP, here(), "the address is not encrypted").Suggestion = "https://" + rest
+		}
+	case "from":
+		if m.use(s) < 0 {
+			m.onValue(ruleNoProvenance, here(), "no entry of provenance is called %q", s).Suggestion = diag.Suggest(s, m.sources)
+		}
+	case "class":
+		from, _ := parent["from"].(string)
+		m.class(here, s, from)
+	}
+}
+
+// use marks a source as used and returns its index, -1 when there is none.
+func (m *manifest) use(source string) int {
+	i := slices.Index(m.sources, source)
+	if i >= 0 {
+		m.used[i] = true
+	}
+	return i
+}
+
+// class checks how a value is known against the entry it rests on.
+func (m *manifest) class(here func() cursor, class, from string) {
+	if class != "observed" && class != "documented" {
+		return
+	}
+	if from == "" {
+		m.onValue(ruleClassAlone, here(), "%s without from: where?", class).Help = "add from with the ID of a provenance entry"
+		return
+	}
+	if i := slices.Index(m.sources, from); i >= 0 && class == "observed" && m.sourceKinds[i] != "observed" {
+		m.onValue(ruleNotObserved, here(), "observed, but %q is a source of kind %s, not a run", from, m.sourceKinds[i])
+	}
+}
+
+// unused warns about sources that nothing refers to.
+func (m *manifest) unused() {
+	for i, p := range m.at("provenance").items() {
+		if id := p.at("id"); id.text() != "" && !m.used[i] && slices.Index(m.sources, id.text()) == i {
+			m.onValue(ruleUnusedProvenance, id, "nothing refers to %q", id.text())
 		}
 	}
 }
@@ -103,73 +154,4 @@ func isLoopback(rest string) bool {
 		host = host[:i]
 	}
 	return host == "localhost" || host == "[::1]" || strings.HasPrefix(host, "127.")
-}
-
-// provenance checks what facts say they rest on.
-func (m *manifest) provenance() {
-	kinds, used := map[string]string{}, map[string]bool{}
-	var ids []string
-	for _, p := range m.at("provenance").items() {
-		kinds[p.at("id").text()] = p.at("kind").text()
-		ids = append(ids, p.at("id").text())
-	}
-	for _, g := range m.at("adapter", "gap").items() {
-		used[g.at("evidence").text()] = true
-	}
-	m.walk(m.cursor, func(key string, c cursor) {
-		parent := strings.TrimSuffix(c.pointer, "/"+key)
-		switch key {
-		case "from":
-			used[c.text()] = true
-			if _, ok := kinds[c.text()]; !ok {
-				d := m.onValue(ruleNoProvenance, c, "no entry of provenance is called %q", c.text())
-				d.Suggestion = diag.Suggest(c.text(), ids)
-			}
-		case "class":
-			m.class(c, yamldoc.Join(parent, "from"), kinds)
-		}
-	})
-	for _, p := range m.at("provenance").items() {
-		if id := p.at("id"); id.text() != "" && !used[id.text()] {
-			m.onValue(ruleUnusedProvenance, id, "nothing refers to %q", id.text())
-		}
-	}
-}
-
-// class checks how a value is known against the entry it rests on.
-func (m *manifest) class(c cursor, from string, kinds map[string]string) {
-	if c.text() != "observed" && c.text() != "documented" {
-		return
-	}
-	keys, _ := yamldoc.Split(from)
-	source := m.descend(keys).text()
-	if source == "" {
-		m.onValue(ruleClassAlone, c, "%s without from: where?", c.text()).Help = "add from with the ID of a provenance entry"
-		return
-	}
-	if kind, ok := kinds[source]; ok && c.text() == "observed" && kind != "observed" {
-		m.onValue(ruleNotObserved, c, "observed, but %q is a source of kind %s, not a run", source, kind)
-	}
-}
-
-// descend follows keys through mappings and lists.
-func (m *manifest) descend(keys []string) cursor {
-	c := m.cursor
-	for _, key := range keys {
-		if list, ok := c.value.([]any); ok {
-			found := false
-			for i, item := range c.items() {
-				if path.Base(item.pointer) == key && i < len(list) {
-					c, found = item, true
-					break
-				}
-			}
-			if !found {
-				return cursor{}
-			}
-			continue
-		}
-		c = c.at(key)
-	}
-	return c
 }

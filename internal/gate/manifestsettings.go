@@ -160,7 +160,7 @@ func (m *manifest) hazards() {
 	} {
 		word, pointer, _ := strings.Cut(i.word, "/")
 		if implies(i.hazard, word) && !have[i.hazard] {
-			c := m.descend(strings.Split(pointer, "/"))
+			c := m.at(strings.Split(pointer, "/")...)
 			if v, ok := c.fact(); ok {
 				c = v
 			}

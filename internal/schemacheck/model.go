@@ -44,9 +44,20 @@ type node struct {
 	Else        *node            `json:"else"`
 	Ref         string           `json:"$ref"`
 	Defs        map[string]*node `json:"$defs"`
+	XSbx        *annotation      `json:"x-sbx"`
 
 	target *node // of Ref
 	re     func() *regexp.Regexp
+}
+
+// annotation is the part of x-sbx that says what the contract has for a
+// capability.
+type annotation struct {
+	Interface string   `json:"interface"`
+	Flag      []string `json:"flag"`
+	Methods   []struct {
+		Name string `json:"name"`
+	} `json:"methods"`
 }
 
 // additional is the value of additionalProperties: closed, or a subschema.
