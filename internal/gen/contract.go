@@ -3,6 +3,7 @@ package gen
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -50,13 +51,15 @@ func contractFiles(s sources) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return renderAll(map[string]func() ([]byte, error){
+	files := manifestFiles(s)
+	maps.Copy(files, map[string]func() ([]byte, error){
 		"generated/contract/types.go":        func() ([]byte, error) { return contractTypesFile(types) },
 		"generated/contract/capabilities.go": func() ([]byte, error) { return contractCapabilitiesFile(v) },
 		"generated/contract/table.go":        func() ([]byte, error) { return contractTableFile(v) },
 		"port/zz_generated_codes.go":         func() ([]byte, error) { return codesFile(errors) },
 		"sandbox/zz_generated_operations.go": func() ([]byte, error) { return sandboxOperationsFile(v) },
 	})
+	return renderAll(files)
 }
 
 // renderAll runs every renderer and collects what it makes by path.
@@ -100,7 +103,11 @@ func Bootstrap(ctx context.Context, root string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(path)), b, 0o644); err != nil {
+		name := filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, b, 0o644); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/gate"
+	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/gen/tree"
+)
+
+// validateFlags are what the command line of validate says.
+type validateFlags struct {
+	asOf, format    string
+	strict, noCache bool
+}
+
+func newValidateCmd(s streams) *cobra.Command {
+	var flags validateFlags
+	c := &cobra.Command{
+		Use:   "validate [PATH...]",
+		Short: "Refuse manifests that are wrong and claims that nothing proves",
+		Long: "validate checks manifests, catalog entries, evidence, generated files, adapter code and\n" +
+			"secrets, and names every mistake at its line and column in one run. With paths it\n" +
+			"reports about these only; without, about the whole module, generated files included.\n\n" +
+			"Findings go to standard output, a summary to standard error. The exit code is 0 when\n" +
+			"there is no error, 1 when there is one, 2 when the command was called wrongly and 3\n" +
+			"when validate itself failed. Warnings do not count unless --strict is given.",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, paths []string) error { return runValidate(cmd, s, flags, paths) },
+	}
+	c.Flags().StringVar(&flags.asOf, "as-of", "", "check as if it were this `day` (2026-08-21, or with a time as in RFC 3339); default now")
+	c.Flags().BoolVar(&flags.strict, "strict", false, "take warnings for errors")
+	c.Flags().StringVar(&flags.format, "format", "text", "text, json, sarif or github")
+	c.Flags().BoolVar(&flags.noCache, "no-cache", false, "neither read nor write what earlier runs found")
+	return c
+}
+
+func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []string) error {
+	printer, ok := printers()[flags.format]
+	if !ok {
+		return usagef("--format %q: one of text, json, sarif, github%s", flags.format, meant(flags.format, "text", "json", "sarif", "github"))
+	}
+	asOf, err := parseAsOf(flags.asOf)
+	if err != nil {
+		return err
+	}
+	folder, err := startFolder(cmd)
+	if err != nil {
+		return err
+	}
+	opt := gate.Options{AsOf: asOf, Strict: flags.strict, NoCache: flags.noCache}
+	module := ""
+	if opt.Root, module, err = moduleRoot(folder); err != nil {
+		return err
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(folder, p)
+		}
+		opt.Paths = append(opt.Paths, p)
+	}
+	if len(paths) == 0 && module != "" {
+		opt.Sources = []gate.Source{generatedFiles(module)}
+	}
+	set, stats, err := gate.Validate(cmd.Context(), opt)
+	var path *gate.PathError
+	if errors.As(err, &path) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	if stats.Files == 0 && len(paths) == 0 {
+		return usagef("%s: there is no provider.yaml and no catalog below this folder", opt.Root)
+	}
+	if err := printer(s, set, opt.Root); err != nil {
+		return err
+	}
+	return summary(s, set, stats)
+}
+
+// moduleRoot is the folder that names in findings are relative to: that of
+// go.mod, else the folder itself.
+func moduleRoot(folder string) (root, module string, err error) {
+	root, module, err = gen.FindModule(folder)
+	var none *gen.ModuleError
+	if errors.As(err, &none) {
+		return folder, "", nil
+	}
+	return root, module, err
+}
+
+func parseAsOf(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("--as-of %q: neither a day such as 2026-08-21 nor a time such as 2026-08-21T14:03:00Z", text)
+}
+
+func meant(word string, words ...string) string {
+	if near := diag.Suggest(word, words); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// generatedFiles finds what is not current among the generated files. What is
+// wrong with the manifests themselves is found without it; providers whose
+// manifest is wrong are left out.
+func generatedFiles(module string) gate.Source {
+	return gate.SourceFunc(func(ctx context.Context, root string, _ []string) ([]diag.Diagnostic, error) {
+		p, wrong, err := gen.Load(ctx, root, module)
+		if err != nil || len(p.Manifests) == 0 {
+			return wrong, err
+		}
+		var ids []string
+		if len(wrong) > 0 {
+			for _, m := range p.Manifests {
+				ids = append(ids, m.ID())
+			}
+		}
+		plan, err := p.Plan(ids...)
+		if err != nil || len(plan.Units) == 0 {
+			return wrong, err
+		}
+		report, err := tree.Check(ctx, root, plan, tree.CheckOptions{NoDiff: true})
+		if err != nil {
+			return nil, err
+		}
+		found := wrong
+		for _, f := range report.Findings {
+			found = append(found, gate.Generated(f.Path, string(f.Word), f.Name, f.Detail))
+			if f.Also != "" {
+				found = append(found, gate.Generated(f.Path, string(f.Also), f.Name, f.Detail))
+			}
+		}
+		return found, nil
+	})
+}
+
+// summary prints the numbers of a run and answers findingsError when there is
+// an error among the findings.
+func summary(s streams, set *diag.Set, stats gate.Stats) error {
+	line := fmt.Sprintf("%s; %d files checked", set.Counts(), stats.Files)
+	if stats.Cached > 0 {
+		line += fmt.Sprintf(", %d of them unchanged since the last run", stats.Cached)
+	}
+	if stats.Ignored > 0 {
+		line += fmt.Sprintf("; %d paths hold nothing to check", stats.Ignored)
+	}
+	if _, err := fmt.Fprintln(s.err, line); err != nil {
+		return err
+	}
+	if stats.CacheError != nil {
+		if _, err := fmt.Fprintf(s.err, "no cache: %v\n", stats.CacheError); err != nil {
+			return err
+		}
+	}
+	if set.Err() != nil {
+		return findingsError{}
+	}
+	return nil
+}
+
+// printer writes findings in one format.
+type printer func(s streams, set *diag.Set, root string) error
+
+func printers() map[string]printer {
+	return map[string]printer{
+		"text": func(s streams, set *diag.Set, root string) error {
+			return diag.Text(s.out, set, diag.TextOptions{Color: inColor(s), Source: gate.Mask(set, sourceReader(root))})
+		},
+		"json":   func(s streams, set *diag.Set, _ string) error { return diag.JSON(s.out, set) },
+		"github": func(s streams, set *diag.Set, _ string) error { return diag.GitHub(s.out, set) },
+		"sarif": func(s streams, set *diag.Set, _ string) error {
+			return diag.SARIF(s.out, set, diag.SARIFOptions{Rule: describeRule})
+		},
+	}
+}
+
+func describeRule(id string) (title, page string) {
+	r, err := gate.Explain(id)
+	if err != nil {
+		return "", ""
+	}
+	anchor := strings.ToLower(strings.ReplaceAll(id+"-"+r.Title, " ", "-"))
+	return r.Title, "https://github.com/agentworkforce/sbx/blob/main/docs/reference/rules.md#" + anchor
+}
+
+func inColor(s streams) bool {
+	f, ok := s.out.(*os.File)
+	return ok && s.getenv("NO_COLOR") == "" && s.getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
