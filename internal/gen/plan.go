@@ -4,7 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"go/format"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"path"
@@ -53,7 +54,10 @@ func validateGo(name string, content []byte) error {
 	if path.Ext(name) != ".go" {
 		return nil
 	}
-	_, err := format.Source(content)
+	if strings.HasPrefix(path.Base(name), "zz_generated_") {
+		return nil // jennifer has parsed it to format it
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
 	return err
 }
 
@@ -89,13 +93,16 @@ func (p *Project) schemaUnit() tree.Unit {
 	}
 }
 
-func (p *Project) schemaInputs() map[string]string {
+// schemaInputs are the inputs that all units have. The caller may change them.
+func (p *Project) schemaInputs() map[string]string { return maps.Clone(p.inputs) }
+
+func schemaInputs(src sources) map[string]string {
 	return map[string]string{
 		"generator":                   digest([]byte(strconv.Itoa(revision))),
-		"schema/provider.schema.json": digest(p.src.provider),
-		"schema/contract.schema.json": digest(p.src.contract),
-		"schema/catalog.schema.json":  digest(p.src.catalog),
-		"schema/errors.json":          digest(p.src.errors),
+		"schema/provider.schema.json": digest(src.provider),
+		"schema/contract.schema.json": digest(src.contract),
+		"schema/catalog.schema.json":  digest(src.catalog),
+		"schema/errors.json":          digest(src.errors),
 	}
 }
 
@@ -129,11 +136,7 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	delete(inputs, "schema/catalog.schema.json")
 	inputs["provider.yaml"] = digest(m.Doc.Source())
 	inputs["unwritten"] = digest([]byte(strings.Join(src.unwritten, "\n")))
-	templateDigest, err := templatesDigest()
-	if err != nil {
-		return tree.Unit{}, err
-	}
-	inputs["templates"] = templateDigest
+	inputs["templates"] = p.templates
 	return tree.Unit{
 		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", "testdata/contract/**"},
 		Render: func(context.Context) (tree.Output, error) { return p.providerOutput(model, src) },

@@ -9,8 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
@@ -37,6 +40,9 @@ type Project struct {
 	sbxDir string
 	src    sources
 	vocab  *vocabulary
+	// inputs are digests of the schema, templates that of all templates.
+	inputs    map[string]string
+	templates string
 }
 
 // Manifest is one provider.yaml of a project.
@@ -113,20 +119,36 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 			p.Retired = append(p.Retired, dir)
 		}
 	}
-	for _, dir := range dirs {
-		m, ds, err := readManifest(root, dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		if m != nil {
-			ds = append(ds, checker.Validate(m.Doc)...)
-		}
-		found = append(found, ds...)
-		if !hasErrors(ds) {
+	found, err = p.readManifests(dirs, checker)
+	return p, found, err
+}
+
+// readManifests reads and checks the manifests in dirs, on every processor, and
+// keeps those without an error, in order.
+func (p *Project) readManifests(dirs []string, checker *schemacheck.Checker) ([]diag.Diagnostic, error) {
+	manifests := make([]*Manifest, len(dirs))
+	findings := make([][]diag.Diagnostic, len(dirs))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, dir := range dirs {
+		g.Go(func() error {
+			m, found, err := readManifest(p.Root, dir)
+			if m != nil {
+				found = append(found, checker.Validate(m.Doc)...)
+			}
+			manifests[i], findings[i] = m, found
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for i, m := range manifests {
+		if !hasErrors(findings[i]) {
 			p.Manifests = append(p.Manifests, m)
 		}
 	}
-	return p, found, nil
+	return slices.Concat(findings...), nil
 }
 
 // newProject reads the schema of a project and none of its manifests. It is nil
@@ -137,8 +159,10 @@ func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Dia
 	if p.InTree {
 		fsys = os.DirFS(filepath.Join(root, "schema"))
 	}
-	if found := lintDiagnostics(fsys, p.InTree); len(found) > 0 {
-		return p, nil, found, nil
+	if p.InTree { // the embedded one has passed when this program was tested
+		if found := lintDiagnostics(fsys); len(found) > 0 {
+			return p, nil, found, nil
+		}
 	}
 	var err error
 	if p.src, err = readSources(fsys); err != nil {
@@ -147,19 +171,19 @@ func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Dia
 	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
 		return nil, nil, nil, err
 	}
+	p.inputs = schemaInputs(p.src)
+	if p.templates, err = templatesDigest(); err != nil {
+		return nil, nil, nil, err
+	}
 	checker, err := schemacheck.New(schema.ProviderFile, p.src.provider)
 	return p, checker, nil, err
 }
 
 // lintDiagnostics turns what schema.Lint finds into diagnostics at their place.
-func lintDiagnostics(fsys fs.FS, inTree bool) []diag.Diagnostic {
+func lintDiagnostics(fsys fs.FS) []diag.Diagnostic {
 	var out []diag.Diagnostic
 	for _, pr := range schema.LintAll(fsys) {
-		file := pr.File
-		if inTree {
-			file = "schema/" + file
-		}
-		out = append(out, diag.Diagnostic{File: file, Line: pr.Line, Col: pr.Col, Rule: schemacheck.RuleSchema,
+		out = append(out, diag.Diagnostic{File: "schema/" + pr.File, Line: pr.Line, Col: pr.Col, Rule: schemacheck.RuleSchema,
 			Message: pr.Message, Suggestion: pr.Suggestion, Next: "sbxgen generate"})
 	}
 	return out
