@@ -67,6 +67,7 @@ func Open(ctx context.Context, d Driver, opts ...Option) (*Provider, error) {
 	if p.claims, err = reconcile(d.Manifest, p.table); err != nil {
 		return nil, err
 	}
+	p.table.Scope = knownScope(p.table.Scope)
 	p.narrow(ctx, adapter)
 	return p, nil
 }
