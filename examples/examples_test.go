@@ -92,8 +92,17 @@ func ledgers(t *testing.T, state string) string {
 	return all.String()
 }
 
-func TestHelloLocal(t *testing.T) {
+func TestPrograms(t *testing.T) {
 	bin := programs(t)
+	for name, test := range map[string]func(*testing.T, string){
+		"hello/local": helloLocal, "hello/engine": helloEngine, "hello/unknown": helloUnknownProvider,
+		"typed": typed, "fallback": fallback,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, bin) })
+	}
+}
+
+func helloLocal(t *testing.T, bin string) {
 	for _, isolation := range isolations(t) {
 		state := t.TempDir()
 		r := run(t, bin+"hello", []string{"local"}, "SBX_STATE_DIR="+state, "SBX_LOCAL_ISOLATION="+isolation)
@@ -107,12 +116,11 @@ func TestHelloLocal(t *testing.T) {
 	}
 }
 
-func TestHelloEngine(t *testing.T) {
+func helloEngine(t *testing.T, bin string) {
 	for id, needs := range map[string][]string{"docker": nil, "gvisor": {"runsc"}} {
 		t.Run(id, func(t *testing.T) {
 			e := testengine.Require(t, needs...)
-			bin := programs(t)
-			state := t.TempDir()
+					state := t.TempDir()
 			r := run(t, bin+"hello", []string{"-image", testengine.Image, id}, engineEnv(e, state)...)
 			require.Equal(t, 0, r.code, r.err)
 			require.Regexp(t, `^hello from `+id+`\nsnapshot sha256:[0-9a-f]{64}\n$`, r.out)
@@ -140,8 +148,8 @@ func ownerOf(t *testing.T, state string) string {
 	return filepath.Base(found[0])
 }
 
-func TestHelloUnknownProvider(t *testing.T) {
-	r := run(t, programs(t)+"hello", []string{"never-heard-of"}, "SBX_STATE_DIR="+t.TempDir())
+func helloUnknownProvider(t *testing.T, bin string) {
+	r := run(t, bin+"hello", []string{"never-heard-of"}, "SBX_STATE_DIR="+t.TempDir())
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.err, "never-heard-of")
 	require.Empty(t, r.out)
@@ -162,8 +170,7 @@ func TestHelloIsShort(t *testing.T) {
 	require.LessOrEqual(t, lines["hello"], 15)
 }
 
-func TestTyped(t *testing.T) {
-	bin := programs(t)
+func typed(t *testing.T, bin string) {
 	for _, isolation := range isolations(t) {
 		state := t.TempDir()
 		r := run(t, bin+"typed", []string{"local"}, "SBX_STATE_DIR="+state, "SBX_LOCAL_ISOLATION="+isolation)
@@ -177,9 +184,8 @@ func TestTyped(t *testing.T) {
 	require.Empty(t, e.Containers(t, "sbx.owner="+ownerOf(t, state)))
 }
 
-func TestFallback(t *testing.T) {
+func fallback(t *testing.T, bin string) {
 	isolations(t)
-	bin := programs(t)
 	nowhere := "DOCKER_HOST=unix://" + filepath.Join(t.TempDir(), "none.sock")
 	state := t.TempDir()
 	local := []string{nowhere, "SBX_STATE_DIR=" + state, "SBX_LOCAL_ISOLATION=none"}
