@@ -196,11 +196,26 @@ func (r *recorder) replay(ctx context.Context, p *sandbox.Provider, args []value
 		}
 		return wantUnsupported(err, r.op.Capability, r.op.Name)
 	}
-	if err != nil {
+	if err := acknowledged(p, results, err); err != nil {
 		return err
 	}
 	if n := len(r.got); n != 1 {
 		return fmt.Errorf("it reached the adapter %d times", n)
 	}
 	return joinErrors(r.sameRequest(p, args), r.sameAnswer(results))
+}
+
+// acknowledged passes the error of a delivered call on, except that a destroy
+// has to end unverified where the manifest knows no proof of absence.
+func acknowledged(p *sandbox.Provider, results []reflect.Value, err error) error {
+	proof := p.Manifest().GoneProof
+	if len(results) == 0 || results[0].Type() != reflect.TypeFor[sandbox.DestroyReport]() ||
+		proof == contract.GoneProofInspect || proof == contract.GoneProofList || proof == contract.GoneProofBoth {
+		return err
+	}
+	var unverified *sandbox.UnverifiedError
+	if !errors.As(err, &unverified) {
+		return fmt.Errorf("absence cannot be proven with goneProof %q, and the call ended with: %v", proof, err)
+	}
+	return nil
 }
