@@ -286,3 +286,21 @@ func TestWhatADestroyMayAnswer(t *testing.T) {
 	require.False(t, r.Acknowledged, "silence is no acknowledgement")
 	code(t, err, port.CodeOutcomeUnknown)
 }
+
+func TestTheControlReadIsTheBestThereIs(t *testing.T) {
+	for want, caps := range map[string][]contract.Capability{
+		"list":           {contract.CapabilityList, contract.CapabilitySnapshot},
+		"list-snapshots": {contract.CapabilitySnapshot},
+		"scope":          nil,
+	} {
+		w := newWorld(t)
+		d := w.c.driver(caps...)
+		d.Manifest.GoneProof = contract.GoneProofInspect
+		s, err := w.openDriver(d).Create(t.Context())
+		require.NoError(t, err)
+		r, err := s.Destroy(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, r.Evidence.Control)
+		require.Equal(t, want == "list", r.Evidence.Listed != nil)
+	}
+}
