@@ -16,11 +16,16 @@ type cursor struct {
 	value   any
 }
 
-// at returns the value below c that keys lead to.
+// at returns the value below c that keys lead to. Where they lead to nothing the
+// cursor points to the last value that is there.
 func (c cursor) at(keys ...string) cursor {
 	for _, key := range keys {
 		m, _ := c.value.(map[string]any)
-		c = cursor{pointer: yamldoc.Join(c.pointer, key), value: m[key]}
+		value, ok := m[key]
+		if !ok {
+			return cursor{pointer: c.pointer}
+		}
+		c = cursor{pointer: yamldoc.Join(c.pointer, key), value: value}
 	}
 	return c
 }

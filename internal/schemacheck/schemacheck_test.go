@@ -216,3 +216,68 @@ func BenchmarkValid(b *testing.B) {
 		}
 	})
 }
+
+// The walk and v5 agree about every document that is one change away from a valid
+// one: each value of it removed, or replaced by each of several others.
+func TestTheWalkAgreesWithV5AboutEveryChange(t *testing.T) {
+	c := provider(t)
+	full, err := c.full()
+	require.NoError(t, err)
+	root := parse(t, "provider.json", fullManifest(t)).Value()
+	tried, refused := 0, 0
+	check := func() {
+		tried++
+		err := full.Validate(root)
+		if err != nil {
+			refused++
+		}
+		require.Equal(t, err == nil, c.model.accepts(root), "%v", err)
+	}
+	others := []any{nil, "", "unknown", int64(-1), int64(7), 1.5, true, []any{}, []any{"a", "a"}, map[string]any{},
+		map[string]any{"value": "none"}, map[string]any{"unknown": "Nobody looked."}, map[string]any{"value": int64(1), "unknown": "both"}}
+	var visit func(v any)
+	visit = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, value := range v {
+				visit(value)
+				delete(v, key)
+				check()
+				for _, other := range others {
+					v[key] = other
+					check()
+				}
+				v[key] = value
+			}
+		case []any:
+			for i, value := range v {
+				visit(value)
+				for _, other := range others {
+					v[i] = other
+					check()
+				}
+				v[i] = value
+			}
+		}
+	}
+	visit(root)
+	require.Greater(t, tried, 2000)
+	require.Greater(t, refused, tried/2)
+}
+
+// A document that is wrong in a hundred thousand places is explained in a few,
+// and its valid part changes nothing.
+func TestABoundedNumberOfFindings(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("limits:\n  other:\n")
+	for range 300 {
+		b.WriteString("    - {what: x, limit: {value: y}}\n")
+	}
+	for range 3000 {
+		b.WriteString("    - {what: x, limit: 1}\n")
+	}
+	found := provider(t).Validate(parse(t, "provider.yaml", b.String()))
+	require.LessOrEqual(t, len(found), maxFindings)
+	require.Equal(t, RuleFact, found[len(found)-1].Rule)
+	require.Equal(t, 303, found[len(found)-maxRefused].Line)
+}
