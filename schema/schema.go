@@ -10,7 +10,7 @@ package schema
 
 import "embed"
 
-//go:embed *.json
+//go:embed *.json evidence/*.json
 var files embed.FS
 
 // Names of the hand-written schemas.
@@ -22,12 +22,23 @@ const (
 
 // Names of the data files beside the schemas.
 const (
-	errorsFile  = "errors.json"
-	checksFile  = "checks.json"
-	metricsFile = "metrics.json"
-	rulesFile   = "rules.json"
-	hazardsFile = "hazards.json"
+	errorsFile    = "errors.json"
+	checksFile    = "checks.json"
+	metricsFile   = "metrics.json"
+	rulesFile     = "rules.json"
+	hazardsFile   = "hazards.json"
+	revisionsFile = "revisions.json"
 )
 
-// Files returns the embedded schemas and data files by their base names.
+// Names of the schemas of what programs write. They are reflected from Go types
+// by internal/evidence/schemagen, never edited.
+const (
+	ReportFile       = "evidence/report.schema.json"
+	BenchmarkFile    = "evidence/benchmark.schema.json"
+	LedgerRecordFile = "evidence/ledger-record.schema.json"
+	StatementFile    = "evidence/statement.schema.json"
+)
+
+// Files returns the embedded schemas and data files by their base names; the
+// reflected ones are in the folder evidence.
 func Files() embed.FS { return files }
