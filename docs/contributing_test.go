@@ -14,9 +14,6 @@ import (
 // TestContributing runs every sh block of CONTRIBUTING-provider.md in order, in
 // one shell, in a copy of the repository. A line that starts with "!" must fail.
 func TestContributing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the go command many times")
-	}
 	page, err := os.ReadFile("CONTRIBUTING-provider.md")
 	require.NoError(t, err)
 	blocks := shellBlocks(string(page))

@@ -1,6 +1,7 @@
 package testengine
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -48,4 +49,18 @@ func filters(labels []string) client.Filters {
 		return nil
 	}
 	return client.Filters{}.Add("label", labels...)
+}
+
+// Count counts, by kind, what carries these labels: containers are sandboxes,
+// images are snapshots. It asks the engine, not an adapter.
+func (e *Engine) Count(ctx context.Context, labels ...string) (map[string]int, error) {
+	containers, err := e.cli.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters(labels)})
+	if err != nil {
+		return nil, err
+	}
+	images, err := e.cli.ImageList(ctx, client.ImageListOptions{All: true, Filters: filters(labels)})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{"sandbox": len(containers.Items), "snapshot": len(images.Items)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path"
@@ -29,24 +30,56 @@ type Engine struct {
 	cli  *client.Client
 }
 
-// Require returns the engine with Image on it. Where there is none the test is
-// skipped, or fails when SBX_REQUIRE names one of needs. The needs beyond
+// MissingError says what is not there: no engine, no runtime, or no image.
+type MissingError struct {
+	Need string // "docker", or the OCI runtime
+	Why  string
+	Err  error
+}
+
+// Error says what is missing and why.
+func (e *MissingError) Error() string {
+	if e.Err == nil {
+		return e.Why
+	}
+	return e.Why + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// Require returns the engine with Image on it. Where there is none the test
+// is skipped, or fails when SBX_REQUIRE names what is missing. The needs beyond
 // "docker" are OCI runtimes the engine must have, such as "runsc".
 func Require(t testing.TB, needs ...string) *Engine {
 	t.Helper()
-	required := strings.Split(os.Getenv("SBX_REQUIRE"), ",")
-	missing := func(why string, err error, needs ...string) {
-		t.Helper()
-		for _, need := range needs {
-			if slices.Contains(required, need) {
-				t.Fatalf("SBX_REQUIRE names %q: %s: %v", need, why, err)
-			}
-		}
-		t.Skipf("%s: %v", why, err)
-	}
-	all := append([]string{"docker"}, needs...)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
+	e, err := Find(ctx, needs...)
+	if err != nil {
+		RequireNamed(t, err)
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if err := e.cli.Close(); err != nil {
+			t.Errorf("close the engine client: %v", err)
+		}
+	})
+	return e
+}
+
+// RequireNamed fails the test when SBX_REQUIRE names what err says is missing.
+func RequireNamed(t testing.TB, err error) {
+	t.Helper()
+	var missing *MissingError
+	required := strings.Split(os.Getenv("SBX_REQUIRE"), ",")
+	if !errors.As(err, &missing) || slices.Contains(required, missing.Need) {
+		t.Fatalf("SBX_REQUIRE=%s: %v", os.Getenv("SBX_REQUIRE"), err)
+	}
+}
+
+// Find returns the engine with Image on it, or a *MissingError.
+func Find(ctx context.Context, needs ...string) (*Engine, error) {
 	e := &Engine{Host: os.Getenv("DOCKER_HOST")}
 	host := e.Host
 	if host == "" {
@@ -54,27 +87,22 @@ func Require(t testing.TB, needs ...string) *Engine {
 	}
 	cli, err := client.New(client.WithHost(host))
 	if err != nil {
-		t.Fatalf("DOCKER_HOST: %v", err)
+		return nil, err
 	}
-	t.Cleanup(func() {
-		if err := cli.Close(); err != nil {
-			t.Errorf("close the engine client: %v", err)
-		}
-	})
 	e.cli = cli
 	info, err := cli.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		missing("no Docker Engine answers", err, all...)
+		return nil, errors.Join(&MissingError{Need: "docker", Why: "no Docker Engine answers", Err: err}, cli.Close())
 	}
 	for _, need := range needs {
 		if _, ok := info.Info.Runtimes[need]; !ok && need != "docker" {
-			missing("the engine lacks the runtime "+need, nil, need)
+			return nil, errors.Join(&MissingError{Need: need, Why: "the engine lacks the runtime " + need}, cli.Close())
 		}
 	}
 	if err := EnsureImage(ctx, cli); err != nil {
-		missing("the test image cannot be made", err, all...)
+		return nil, errors.Join(&MissingError{Need: "docker", Why: "the test image cannot be made", Err: err}, cli.Close())
 	}
-	return e
+	return e, nil
 }
 
 // EnsureImage imports Image unless the engine has it.

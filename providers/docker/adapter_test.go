@@ -1,14 +1,16 @@
 package docker_test
 
 import (
-	"github.com/agentworkforce/sbx/conformance"
-	"github.com/agentworkforce/sbx/providers/docker"
 	"testing"
+
+	"github.com/agentworkforce/sbx/conformance"
+	"github.com/agentworkforce/sbx/internal/testengine"
+	"github.com/agentworkforce/sbx/providers/docker"
 )
 
-// harness says how this provider is tested: how it is opened here, what every sandbox is created
-// with, and, where the vendor gives a way, how to count what exists without the adapter.
+// harness runs the suite against the engine that answers here, with a small
+// image made on the spot, and counts at the engine itself.
 func harness(tb testing.TB) conformance.Harness {
 	tb.Helper()
-	return conformance.Harness{Driver: docker.Driver()}
+	return testengine.Harness(tb, docker.Driver(), "docker")
 }
