@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentworkforce/sbx/schema"
@@ -70,6 +71,9 @@ func loadTopics() ([]topic, error) {
 	for _, m := range metrics {
 		out = append(out, topic{"metric", m.ID, m.Doc, []part{{Name: "From", Text: m.Start}, {Name: "To", Text: m.Stop},
 			{Name: "Unit", Text: m.Unit}, {Name: "Needs", Text: m.Capability}}})
+	}
+	for i := range out {
+		out[i].Parts = slices.DeleteFunc(out[i].Parts, func(p part) bool { return p.Text == "" && len(p.List) == 0 })
 	}
 	return out, nil
 }

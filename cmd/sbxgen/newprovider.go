@@ -67,7 +67,7 @@ func makeProvider(ctx context.Context, s streams, site *gen.Site, draft *gen.Dra
 	if err := printFindings(s.err, found, folder); err != nil {
 		return err
 	}
-	if err := writeProvider(ctx, s, scaffold, flags.dryRun); err != nil {
+	if err := writeProvider(ctx, s, scaffold, folder, flags.dryRun); err != nil {
 		return err
 	}
 	if flags.resume && !flags.dryRun {
@@ -181,7 +181,7 @@ func missingAnswers(missing []gen.Question) string {
 }
 
 // writeProvider writes the provider in one step and says what to do next.
-func writeProvider(ctx context.Context, s streams, sc *gen.Scaffold, dryRun bool) error {
+func writeProvider(ctx context.Context, s streams, sc *gen.Scaffold, folder string, dryRun bool) error {
 	root := sc.Project.Root
 	made, err := makeRoot(root, dryRun)
 	if err != nil {
@@ -207,7 +207,7 @@ func writeProvider(ctx context.Context, s streams, sc *gen.Scaffold, dryRun bool
 		_, err = fmt.Fprintf(s.out, "%s is this very provider already; nothing to do\n", sc.Dir)
 		return err
 	}
-	return printMade(s.out, sc, result)
+	return printMade(s.out, sc, result, folder)
 }
 
 // madeRoot is the module's folder, which a new module may not have yet.
@@ -258,7 +258,7 @@ func printDryRun(w io.Writer, sc *gen.Scaffold, r tree.Result) error {
 	return err
 }
 
-func printMade(w io.Writer, sc *gen.Scaffold, r tree.Result) error {
+func printMade(w io.Writer, sc *gen.Scaffold, r tree.Result, folder string) error {
 	var b strings.Builder
 	printTree(&b, sc, r.Created)
 	for _, path := range r.Written {
@@ -278,11 +278,11 @@ func printMade(w io.Writer, sc *gen.Scaffold, r tree.Result) error {
 		fmt.Fprintf(&b, "\nOne file is yours to write:\n  %-32s what the vendor is and can do; what you do not know stays unknown\n", file("provider.yaml"))
 	}
 	b.WriteString("\nNext:\n")
-	if root := sc.Project.Root; !sc.Project.InTree {
+	if root := sc.Project.Root; root != folder {
 		fmt.Fprintf(&b, "  cd %s\n", root)
-		if sc.NeedsModule {
-			b.WriteString("  go get github.com/agentworkforce/sbx@latest\n  go mod tidy\n")
-		}
+	}
+	if sc.NeedsModule {
+		b.WriteString("  go get github.com/agentworkforce/sbx@latest\n  go mod tidy\n")
 	}
 	if adapter {
 		fmt.Fprintf(&b, "  go test %s\n", pkg)
