@@ -143,7 +143,7 @@ func snapshotRestore(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "echo later > mark; echo later > later"}); err != nil {
+	if _, err := t.exec(ctx, sb, at(dir, "echo later > mark; echo later > later")); err != nil {
 		return err
 	}
 	// The harness's own options may name an image; a capture takes its place.
@@ -159,7 +159,7 @@ func snapshotRestore(ctx context.Context, t *trial) error {
 	if err := t.hasMark(ctx, restored, dir); err != nil {
 		return fmt.Errorf("in the new sandbox: %w", err)
 	}
-	return exits(ctx, restored, contract.Command{Argv: []string{"test", "-e", dir + "/later"}}, 1)
+	return exits(ctx, restored, at(dir, "test -e later"), 1)
 }
 
 func forkChecks() map[string]proof {
@@ -213,16 +213,16 @@ func forkIndependent(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, f, contract.Command{Dir: dir, Script: "echo forked > mark"}); err != nil {
+	if _, err := t.exec(ctx, f, at(dir, "echo forked > mark")); err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "echo source > only-source"}); err != nil {
+	if _, err := t.exec(ctx, sb, at(dir, "echo source > only-source")); err != nil {
 		return err
 	}
 	if err := t.hasMark(ctx, sb, dir); err != nil {
 		return fmt.Errorf("a change in the fork reached the source: %w", err)
 	}
-	if err := exits(ctx, f, contract.Command{Argv: []string{"test", "-e", dir + "/only-source"}}, 1); err != nil {
+	if err := exits(ctx, f, at(dir, "test -e only-source"), 1); err != nil {
 		return fmt.Errorf("a change in the source reached the fork: %w", err)
 	}
 	if err := t.destroyed(ctx, sb); err != nil {

@@ -186,7 +186,7 @@ func listShowsEveryState(ctx context.Context, t *trial) error {
 		want[sb.ID()] = contract.StateSuspended
 	}
 	if len(want) == 0 {
-		return noted("the provider has no other state than running")
+		return unknown(NotAttempted, "it does not apply: the provider has no other state than running")
 	}
 	all, err := t.s.table().List(ctx, contract.ListRequest{})
 	if err != nil {
@@ -221,7 +221,7 @@ func sandboxesApart(ctx context.Context, t *trial) error {
 			errs <- recovered(func() error {
 				for round := range 5 {
 					want := fmt.Sprintf("box %d round %d\n", i, round)
-					out, err := t.exec(ctx, boxes[i], contract.Command{Dir: dirs[i], Script: fmt.Sprintf("echo box %d round %d > who; sleep 0; cat who", i, round)})
+					out, err := t.exec(ctx, boxes[i], at(dirs[i], fmt.Sprintf("echo box %d round %d > who; sleep 0; cat who", i, round)))
 					if err := joinErrors(err, equal("what this sandbox holds", want, out)); err != nil {
 						return err
 					}

@@ -26,21 +26,28 @@ func stateChecks() map[string]proof {
 	}
 }
 
-// marked makes a sandbox with a file in it and a directory to work in.
+// at is a script in a directory below the sandbox's own working directory. The
+// path is relative, so that it means the same in a copy of the sandbox.
+func at(dir, script string) contract.Command {
+	return contract.Command{Script: "cd " + dir + " || exit 99\n" + script, Timeout: execLimit}
+}
+
+// marked makes a sandbox with a file in it, and names the directory to work in.
 func (t *trial) marked(ctx context.Context) (sb *sandbox.Sandbox, dir string, err error) {
 	if sb, err = t.create(ctx); err != nil {
 		return nil, "", err
 	}
-	if dir, err = t.dir(ctx, sb); err != nil {
+	dir = "sbxc-" + t.s.nonce()
+	if _, err = t.run(ctx, sb, "mkdir "+dir); err != nil {
 		return nil, "", err
 	}
-	_, err = t.exec(ctx, sb, contract.Command{Dir: dir, Script: "printf 'kept content' > mark; chmod 640 mark"})
+	_, err = t.exec(ctx, sb, at(dir, "printf 'kept content' > mark; chmod 640 mark"))
 	return sb, dir, err
 }
 
 // hasMark requires the file of marked.
 func (t *trial) hasMark(ctx context.Context, sb *sandbox.Sandbox, dir string) error {
-	out, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "cat mark"})
+	out, err := t.exec(ctx, sb, at(dir, "cat mark"))
 	if err != nil {
 		return err
 	}
@@ -126,7 +133,7 @@ func execWhileStopped(ctx context.Context, t *trial) error {
 	if _, err := sb.Stop(ctx); err != nil {
 		return err
 	}
-	_, err = sb.Exec(ctx, contract.Command{Script: "echo ran > " + dir + "/ran", Timeout: execLimit})
+	_, err = sb.Exec(ctx, at(dir, "echo ran > ran"))
 	if err := wantCode(err, port.CodeFailedPrecondition, "a command for a stopped sandbox"); err != nil {
 		return err
 	}
@@ -136,13 +143,13 @@ func execWhileStopped(ctx context.Context, t *trial) error {
 	if _, err := sb.Start(ctx); err != nil {
 		return err
 	}
-	return exits(ctx, sb, contract.Command{Argv: []string{"test", "-e", dir + "/ran"}}, 1)
+	return exits(ctx, sb, at(dir, "test -e ran"), 1)
 }
 
 // counting starts a process that counts in memory and writes the number down.
 func (t *trial) counting(ctx context.Context, sb *sandbox.Sandbox, dir string) error {
 	const script = `(n=1000; while :; do echo $n > count.new; mv count.new count; n=$((n + 1)); sleep 1; done) > /dev/null 2>&1 < /dev/null & echo started`
-	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: script}); err != nil {
+	if _, err := t.exec(ctx, sb, at(dir, script)); err != nil {
 		return err
 	}
 	if err := t.until(ctx, 15*time.Second, func() (bool, error) {
@@ -155,7 +162,7 @@ func (t *trial) counting(ctx context.Context, sb *sandbox.Sandbox, dir string) e
 }
 
 func (t *trial) counted(ctx context.Context, sb *sandbox.Sandbox, dir string) (int, error) {
-	out, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "cat count 2>/dev/null || echo 0"})
+	out, err := t.exec(ctx, sb, at(dir, "cat count 2>/dev/null || echo 0"))
 	if err != nil {
 		return 0, err
 	}
