@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/schema"
 )
 
@@ -45,12 +43,6 @@ type cache struct {
 	old   map[cacheKey][]byte
 	used  map[cacheKey]bool
 	fresh map[cacheKey][]byte
-}
-
-// entry is what is stored of a file.
-type entry struct {
-	Facts facts             `json:"f"`
-	Found []diag.Diagnostic `json:"d,omitempty"`
 }
 
 // openCache reads the cache of a root. The error says why there is none.
@@ -134,19 +126,19 @@ func (c *cache) get(key cacheKey) *examined {
 	if !ok {
 		return nil
 	}
-	var e entry
-	if err := json.Unmarshal(src, &e); err != nil {
+	e, err := decodeEntry(src)
+	if err != nil {
 		return nil
 	}
 	c.mu.Lock()
 	c.used[key] = true
 	c.mu.Unlock()
-	return &examined{facts: e.Facts, found: e.Found}
+	return e
 }
 
 // put remembers what a file says. What cannot be stored is examined again.
 func (c *cache) put(key cacheKey, e *examined) {
-	src, err := json.Marshal(entry{Facts: e.facts, Found: e.found})
+	src, err := encodeEntry(e)
 	if err != nil {
 		return
 	}

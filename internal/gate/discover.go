@@ -91,24 +91,7 @@ func (r *run) tree(ctx context.Context, below string) ([]target, error) {
 	var out []target
 	var loose []target // of providers, if there is a manifest at or above them
 	providers := map[string]bool{}
-	start := filepath.Join(r.root, filepath.FromSlash(below))
-	err := filepath.WalkDir(start, func(name string, d fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		rel := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(name, r.root), string(filepath.Separator)))
-		if d.IsDir() {
-			if name != start && skipped(name, d.Name()) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
+	err := r.walk(ctx, below, true, func(rel string) {
 		switch k := placed(rel); k {
 		case kindNone:
 		case kindManifest:
@@ -123,7 +106,6 @@ func (r *run) tree(ctx context.Context, below string) ([]target, error) {
 				loose = append(loose, target{rel, k})
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -158,16 +140,46 @@ func (r *run) ofProvider(dir string, providers, memo map[string]bool) bool {
 	return above
 }
 
-func skipped(name, base string) bool {
-	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "vendor" || base == "node_modules" {
-		return true
+// walk calls f for every regular file below dir, in order.
+func (r *run) walk(ctx context.Context, dir string, start bool, f func(name string)) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if base == "testdata" { // of a provider it holds fixtures
-		_, err := os.Stat(filepath.Join(filepath.Dir(name), ManifestName))
-		return err != nil
+	entries, err := os.ReadDir(filepath.Join(r.root, filepath.FromSlash(dir)))
+	if err != nil {
+		return err
 	}
-	_, err := os.Stat(filepath.Join(name, "go.mod"))
-	return err == nil
+	isProvider := false
+	for _, e := range entries {
+		if e.Name() == "go.mod" && !start {
+			return nil // another module
+		}
+		isProvider = isProvider || e.Name() == ManifestName
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && enters(e.Name(), isProvider):
+			if err := r.walk(ctx, name, false, f); err != nil {
+				return err
+			}
+		case e.Type().IsRegular():
+			f(name)
+		}
+	}
+	return nil
+}
+
+// enters reports whether a folder is looked into; the testdata of a provider
+// holds fixtures.
+func enters(base string, inProvider bool) bool {
+	switch {
+	case strings.HasPrefix(base, "."), strings.HasPrefix(base, "_"), base == "vendor", base == "node_modules":
+		return false
+	case base == "testdata":
+		return inProvider
+	}
+	return true
 }
 
 // kindOf returns what a file that was given by name is.
