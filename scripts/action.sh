@@ -5,9 +5,11 @@
 set -uo pipefail
 
 package=github.com/agentworkforce/sbx/cmd/sbxgen
-sbxgen=$(mktemp -d)/sbxgen
+bin=$(mktemp -d) || exit 3
+trap 'rm -rf "$bin"' EXIT
+sbxgen=$bin/sbxgen
 if [ -n "${SBXGEN_VERSION:-}" ]; then
-	GOBIN=$(dirname "$sbxgen") go install "$package@$SBXGEN_VERSION" || exit 3
+	GOBIN=$bin go install "$package@$SBXGEN_VERSION" || exit 3
 else
 	go build -o "$sbxgen" "$package" || exit 3
 fi
@@ -22,7 +24,12 @@ echo "::endgroup::"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	git ls-files '*provider.yaml' | grep -v '/testdata/' | while read -r manifest; do
 		id=$(sed -n 's/^id: *//p' "$manifest" | head -n 1)
-		[ -n "$id" ] && "$sbxgen" checklist "$id" >>"$GITHUB_STEP_SUMMARY"
+		[ -n "$id" ] || continue
+		if text=$("$sbxgen" checklist "$id" 2>/dev/null); then # what is wrong has been said above
+			printf '%s\n\n' "$text"
+		else
+			printf '# %s\n\nThere is no checklist until what the log names is put right.\n\n' "$id"
+		fi >>"$GITHUB_STEP_SUMMARY"
 	done
 fi
 exit "$status"
