@@ -39,6 +39,11 @@ const (
 	StatementFile    = "evidence/statement.schema.json"
 )
 
+// KeysFile is the hand-written schema of evidence/keys.yaml.
+const (
+	KeysFile = "evidence/keys.schema.json"
+)
+
 // Files returns the embedded schemas and data files by their base names; the
 // reflected ones are in the folder evidence.
 func Files() embed.FS { return files }
