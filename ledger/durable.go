@@ -35,10 +35,16 @@ func mkdirDurable(path string) error {
 		}
 		return nil
 	case errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path:
-		if err := mkdirDurable(filepath.Dir(path)); err != nil {
+		parent := filepath.Dir(path)
+		if err := mkdirDurable(parent); err != nil {
 			return err
 		}
-		return mkdirDurable(path)
+		// Once more and no oftener: some file systems answer "no such file" for a
+		// folder that may not be made, although its parent is there.
+		if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return syncDir(parent)
 	default:
 		return err
 	}
