@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 GO ?= go
 N ?= 300
+# Conformance runs this many checks at once.
+export SBX_CONFORMANCE_PARALLEL ?= 4
 AS_OF ?= $(shell git show -s --format=%cI HEAD)
 
 .PHONY: help demo test race vet staticcheck generate check validate cross ci torture bench bench-peers build
