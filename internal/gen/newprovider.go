@@ -31,6 +31,8 @@ type Place struct {
 	// Empty means the checkout around From; when there is none, go.mod is made
 	// without it.
 	Replace string
+	// ReadOnly leaves an interrupted run as it is, which then stands in the way.
+	ReadOnly bool
 }
 
 // PlaceError says why a provider cannot go where it was asked for.
@@ -54,7 +56,7 @@ type Site struct {
 
 // FindSite finds or prepares the project for a new provider. Diagnostics are
 // findings in what is there already; a *PlaceError says what is wrong with the
-// place. Nothing is written.
+// place. An interrupted run is completed first; nothing else is written.
 func FindSite(ctx context.Context, pl Place) (*Site, []diag.Diagnostic, error) {
 	s := &Site{}
 	start := pl.From
@@ -68,6 +70,9 @@ func FindSite(ctx context.Context, pl Place) (*Site, []diag.Diagnostic, error) {
 			return nil, nil, err
 		}
 		start = s.Dir
+	}
+	if err := pl.recover(ctx, start); err != nil {
+		return nil, nil, err
 	}
 	root, module, err := FindModule(start)
 	var none *ModuleError
@@ -88,10 +93,30 @@ func FindSite(ctx context.Context, pl Place) (*Site, []diag.Diagnostic, error) {
 	return s, found, err
 }
 
+// recover completes a run that was interrupted while it made the module in
+// start, or something in the module around it.
+func (pl Place) recover(ctx context.Context, start string) error {
+	if pl.ReadOnly {
+		return nil
+	}
+	root, _, err := FindModule(start)
+	var none *ModuleError
+	if errors.As(err, &none) {
+		root = start
+		if _, err := os.Stat(start); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	} else if err != nil {
+		return err
+	}
+	_, err = tree.Recover(ctx, root)
+	return err
+}
+
 // newModuleSite prepares a module that is nowhere yet.
 func newModuleSite(s *Site, pl Place) (*Site, []diag.Diagnostic, error) {
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := contents(s.Dir)
+	if err != nil {
 		return nil, nil, err
 	}
 	if len(entries) > 0 {
@@ -171,16 +196,32 @@ func (p *Project) taken(m *Manifest) (bool, error) {
 		}
 	}
 	folder := filepath.Join(p.Root, filepath.FromSlash(m.Dir))
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := contents(folder)
+	if err != nil {
 		return false, err
 	}
-	for _, e := range entries {
-		if name := e.Name(); m.Dir != "." || strings.HasSuffix(name, ".go") || name == ManifestName {
+	for _, name := range entries {
+		if m.Dir != "." || strings.HasSuffix(name, ".go") || name == ManifestName {
 			return false, &PlaceError{fmt.Sprintf("%s is not empty: it holds %s", m.Dir, name)}
 		}
 	}
 	return false, nil
+}
+
+// contents are the names in a folder, none when it is not there. What a run that
+// was interrupted before it began to write keeps for itself does not count.
+func contents(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != ".sbxgen" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }
 
 // plan fills in what is going to be written: the provider's files and, in the
