@@ -17,6 +17,7 @@ var errCacheEntry = errors.New("not a cache entry")
 type coder struct {
 	src     []byte
 	reading bool
+	visit   func(string) string // replaces every text instead, when it is set
 	err     error
 }
 
@@ -84,6 +85,9 @@ func list[T any](c *coder, entries *[]T, one func(*T)) {
 }
 
 func (c *coder) number(n *int) {
+	if c.visit != nil {
+		return
+	}
 	if !c.reading {
 		c.src = binary.AppendUvarint(c.src, uint64(*n))
 		return
@@ -97,6 +101,10 @@ func (c *coder) number(n *int) {
 }
 
 func (c *coder) text(s *string) {
+	if c.visit != nil {
+		*s = c.visit(*s)
+		return
+	}
 	n := len(*s)
 	c.number(&n)
 	if !c.reading {

@@ -120,7 +120,7 @@ func TestEveryRuleIsDescribedAndShown(t *testing.T) {
 
 // No secret of the corpus is printed in any form.
 func TestNoSecretIsPrinted(t *testing.T) {
-	secrets := regexp.MustCompile(`e2b_0{20}|dtn_0{20}|aB3dE5fG7hJ9|user:pass@|ghp_0{20}|AKIA0{10}|eyJhbGci`)
+	secrets := regexp.MustCompile(`e2b_0|dtn_0|aB3dE5fG7hJ9|user:pass@|ghp_0{20}|AKIA0{10}|eyJhbGci`)
 	c := newCheckers()
 	for _, dir := range cases(t) {
 		set, _ := check(t, Options{Root: dir, NoCache: true}, c)

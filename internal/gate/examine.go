@@ -159,7 +159,7 @@ func (c *checkers) examine(t target, src []byte) (*examined, error) {
 	}
 	entropy := t.kind == kindManifest || t.kind == kindCatalog
 	if secrets := scanSecrets(src, entropy); len(secrets) > 0 {
-		hideSecrets(e.found, src, secrets)
+		hideSecrets(e, src, secrets)
 		e.found = append(e.found, secretDiagnostics(t.name, src, secrets)...)
 	}
 	return e, nil

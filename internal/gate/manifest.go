@@ -80,14 +80,19 @@ func (m *manifest) day(c cursor, price bool) {
 }
 
 // support returns the support of a capability; that of a snapshot follows from
-// its first and last fact. Not stated is unknown.
+// its first and last fact. Not
+// stated is unknown, and a word that is none is empty.
 func (m *manifest) support(id string) string {
 	claim := m.at("capabilities", id)
 	if id != "snapshot" {
-		if s := claim.at("support").text(); s != "" {
-			return s
+		if !claim.has("support") {
+			return "unknown"
 		}
-		return "unknown"
+		s := claim.at("support").text()
+		if !slices.Contains([]string{"supported", "unsupported", "not-exposed", "unknown"}, s) {
+			return ""
+		}
+		return s
 	}
 	first, last := claim.at("createsObject", "support").text(), claim.at("restoreMakesNew", "support").text()
 	for _, want := range []string{"unsupported", "not-exposed"} {

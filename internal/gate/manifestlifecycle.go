@@ -21,7 +21,7 @@ func (m *manifest) lifecycle() {
 	list := m.support("list")
 	switch proof.text() {
 	case "list", "both":
-		if list == "unsupported" || m.hasAdapter() && list != "supported" {
+		if list == "unsupported" || m.hasAdapter() && (list == "not-exposed" || list == "unknown") {
 			m.onValue(ruleGoneProof, proof, "a listing is to prove absence, and list is %s", list)
 		}
 	case "none":

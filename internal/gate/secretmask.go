@@ -2,6 +2,8 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
@@ -10,18 +12,31 @@ import (
 // hidden stands in a message for a value that is not shown.
 const hidden = "(hidden)"
 
-// hideSecrets takes the values of secrets out of what findings about the same
-// file say.
-func hideSecrets(found []diag.Diagnostic, src []byte, secrets []secret) {
+// hideSecrets takes the values of secrets out of everything that is kept of a
+// file: what findings about it say, and its facts, which later findings repeat
+// and the cache stores.
+func hideSecrets(e *examined, src []byte, secrets []secret) {
+	values := make([]string, 0, len(secrets))
 	for _, s := range secrets {
-		value := string(src[s.start:s.end])
-		for i := range found {
-			d := &found[i]
-			for _, text := range []*string{&d.Message, &d.Help, &d.Suggestion} {
-				*text = strings.ReplaceAll(*text, value, hidden)
-			}
-		}
+		values = append(values, string(src[s.start:s.end]))
 	}
+	longestFirst(values)
+	pairs := make([]string, 0, 2*len(values))
+	for _, value := range values {
+		pairs = append(pairs, value, hidden)
+	}
+	hide := strings.NewReplacer(pairs...).Replace
+	for i := range e.found {
+		d := &e.found[i]
+		d.Message, d.Help, d.Suggestion = hide(d.Message), hide(d.Help), hide(d.Suggestion)
+	}
+	(&coder{visit: hide}).facts(&e.facts)
+}
+
+// longestFirst sorts values so that one that begins with another is replaced
+// whole.
+func longestFirst(values []string) {
+	slices.SortFunc(values, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 }
 
 // Mask returns a function for diag.TextOptions.Source: the text of a file with
@@ -51,6 +66,7 @@ func Mask(set *diag.Set, read func(file string) []byte) func(file string) []byte
 				masked = append(masked, string(line[from:to]))
 			}
 		}
+		longestFirst(masked)
 		out := bytes.Clone(src)
 		for _, value := range masked {
 			out = bytes.ReplaceAll(out, []byte(value), bytes.Repeat([]byte{'*'}, len([]rune(value))))
