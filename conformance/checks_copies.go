@@ -261,11 +261,12 @@ func forkLeavesNothing(ctx context.Context, t *trial) error {
 		return err
 	}
 	var made []contract.Intermediate
+	intent := ""
 	faulty, err := t.open(ctx, sandbox.WithTable(func(table contract.Table) contract.Table {
 		fork := table.Fork
 		table.Fork = func(ctx context.Context, id string, r contract.ForkRequest) (contract.ForkResult, error) {
 			res, err := fork(ctx, id, r)
-			made = res.Intermediates
+			made, intent = res.Intermediates, r.Tags.Intent
 			return res, err
 		}
 		return table
@@ -308,12 +309,30 @@ func forkLeavesNothing(ctx context.Context, t *trial) error {
 	if open := state.Open(); len(open) > 0 && t.s.canProveGone() {
 		return fmt.Errorf("after the destroy the ledger still owes %s %s", open[0].Kind, open[0].ID)
 	}
-	for _, i := range made {
-		if i.Kind != contract.ResourceKindSnapshot || t.s.table().InspectSnapshot == nil {
+	return t.nothingCaptured(ctx, source.ID(), intent, made)
+}
+
+// nothingCaptured requires that no snapshot is left that a fork made, whether it
+// was reported or not.
+func (t *trial) nothingCaptured(ctx context.Context, source, intent string, reported []contract.Intermediate) error {
+	if !t.s.callable(contract.CapabilitySnapshot) {
+		return nil
+	}
+	for _, i := range reported {
+		if i.Kind != contract.ResourceKindSnapshot {
 			continue
 		}
 		if _, err := t.s.table().InspectSnapshot(ctx, i.ID); !isAbsent(err) {
 			return fmt.Errorf("%s is still there: %v", i.ID, err)
+		}
+	}
+	all, err := t.s.table().ListSnapshots(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Source == source || s.Tags != nil && s.Tags.Intent == intent {
+			return fmt.Errorf("the fork left snapshot %s, which it did not report", s.ID)
 		}
 	}
 	return nil

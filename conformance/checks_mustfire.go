@@ -304,8 +304,8 @@ func lateCreate(ctx context.Context, t *trial) error {
 	return t.foundByReaper(ctx, p, lost)
 }
 
-// foundByReaper requires that what the run lost is owed in its ledger, and that
-// a reaper finds it by its marks where the vendor can list.
+// foundByReaper requires that what the run lost is owed in its ledger. Where the
+// vendor can list by marks it has to have been found by now.
 func (t *trial) foundByReaper(ctx context.Context, p *sandbox.Provider, lost string) error {
 	state, err := stateOf(p)
 	if err != nil {
@@ -316,6 +316,9 @@ func (t *trial) foundByReaper(ctx context.Context, p *sandbox.Provider, lost str
 	}
 	if state.Open()[0].Status != ledger.StatusIntended {
 		return nil
+	}
+	if t.s.callable(contract.CapabilityList) && t.s.storesMarks() {
+		return fmt.Errorf("the answer was lost, and the listing does not find %s by the marks it was made with", lost)
 	}
 	return unknown(NotAttempted, "the answer was lost, the ledger owes %s, and without a listing by marks nobody can find it", lost)
 }

@@ -146,7 +146,7 @@ func failingList(ctx context.Context, t *trial) error {
 	if ok, err := t.declared(ctx, contract.CapabilityList); !ok {
 		return err
 	}
-	if e := t.s.h.Driver.Manifest.Labels.Encoding; e == contract.LabelEncodingNone || e == contract.LabelEncodingUnknown || e == "" {
+	if !t.s.storesMarks() {
 		return unknown(NotAttempted, "the vendor stores no marks, so a listing releases nothing anyway")
 	}
 	var failing atomic.Bool

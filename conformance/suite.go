@@ -157,6 +157,15 @@ func (s *suite) endShared(ctx context.Context) error {
 // callable reports whether the run may use a capability.
 func (s *suite) callable(c contract.Capability) bool { return s.p != nil && s.p.Supports(c) }
 
+// storesMarks reports whether the manifest says that the vendor keeps ownership marks.
+func (s *suite) storesMarks() bool {
+	switch s.h.Driver.Manifest.Labels.Encoding {
+	case contract.LabelEncodingMap, contract.LabelEncodingPacked, contract.LabelEncodingName:
+		return true
+	}
+	return false
+}
+
 // supports is the manifest's word alone.
 func (s *suite) supports(c contract.Capability) bool {
 	return s.h.Driver.Manifest.Claims[string(c)].Support == contract.SupportSupported
