@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentworkforce/sbx/internal/testrepo"
 )
 
 // TestContributing runs every sh block of CONTRIBUTING-provider.md in order, in
@@ -19,7 +20,7 @@ func TestContributing(t *testing.T) {
 	blocks := shellBlocks(string(page))
 	require.Greater(t, len(blocks), 7, "the page lost its commands")
 
-	dir := copyRepository(t)
+	dir := testrepo.Copy(t)
 	var script bytes.Buffer
 	script.WriteString("set -euo pipefail\n")
 	for _, block := range blocks {
@@ -46,32 +47,6 @@ func shellBlocks(page string) []string {
 		out = append(out, strings.TrimRight(block, "\n"))
 	}
 	return out
-}
-
-// copyRepository copies what git tracks, as it is now, into a repository of its own.
-func copyRepository(t *testing.T) string {
-	root, err := filepath.Abs("..")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	out, err := list.Output()
-	require.NoError(t, err)
-	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		from, to := filepath.Join(root, name), filepath.Join(dir, name)
-		info, err := os.Stat(from)
-		if os.IsNotExist(err) {
-			continue // deleted and not committed yet
-		}
-		require.NoError(t, err)
-		b, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
-		require.NoError(t, os.WriteFile(to, b, info.Mode().Perm()))
-	}
-	init := exec.Command("git", "init", "-q", dir)
-	require.NoError(t, init.Run())
-	return dir
 }
 
 func goEnv(t *testing.T, name string) string {
