@@ -3,6 +3,7 @@ package gate
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -76,8 +77,8 @@ func (g *goFile) assigns(n ast.Node) {
 	if !ok {
 		return
 	}
-	if len(a.Lhs) == 1 && len(a.Rhs) == 1 && isBlank(a.Lhs[0]) {
-		if call, ok := a.Rhs[0].(*ast.CallExpr); ok {
+	if len(a.Rhs) == 1 && !slices.ContainsFunc(a.Lhs, func(e ast.Expr) bool { return !isBlank(e) }) {
+		if call, ok := a.Rhs[0].(*ast.CallExpr); ok && !isBuiltin(call.Fun) {
 			g.report(ruleErrorDropped, call, "the result of this call is thrown away").Help = "return the error or join it"
 		}
 	}
@@ -89,6 +90,12 @@ func (g *goFile) assigns(n ast.Node) {
 			g.report(rulePolicy, a.Rhs[i], "the adapter chooses %s itself", field).Help = "refuse the request when it does not say"
 		}
 	}
+}
+
+// isBuiltin reports the built-in functions whose result is often not wanted.
+func isBuiltin(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && (id.Name == "copy" || id.Name == "recover" || id.Name == "min" || id.Name == "max")
 }
 
 func isBlank(e ast.Expr) bool {
@@ -124,7 +131,7 @@ func policyField(e ast.Expr) string {
 		root = inner.X
 	}
 	id, ok := root.(*ast.Ident)
-	if !ok || id.Name != "req" && id.Name != "request" && id.Name != "r" && id.Name != "in" {
+	if !ok || id.Name != "req" && id.Name != "request" {
 		return ""
 	}
 	switch sel.Sel.Name {

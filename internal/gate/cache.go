@@ -16,7 +16,8 @@ import (
 	"github.com/agentworkforce/sbx/schema"
 )
 
-// cacheMagic begins a cache file; it names the layout.
+// cacheMagic begins a cache file; it names the layout. The revision of the rules
+// follows it.
 const cacheMagic = "sbx-validate-1\n"
 
 // maxCached bounds the entries of a cache file; the ones not used in this run
@@ -34,11 +35,13 @@ func newCacheKey(t target, src []byte) cacheKey {
 	return cacheKey(h.Sum(nil))
 }
 
-// cache remembers what files said by themselves. It is one file for each root
-// and revision of the rules: magic, digest of the rest, then the entries. A file
-// that is not exactly that is as good as none. Safe for concurrent use.
+// cache remembers what files said by themselves. It is one file for each root:
+// magic, revision of the rules, digest of the rest, then the entries. A file that
+// is not exactly that, or of another revision, is as good as none. Safe for
+// concurrent use.
 type cache struct {
 	file  string
+	head  []byte
 	mu    sync.Mutex
 	old   map[cacheKey][]byte
 	used  map[cacheKey]bool
@@ -58,48 +61,49 @@ func openCache(dir, root string) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := sha256.Sum256([]byte(root + "\x00" + revision))
-	c := &cache{file: filepath.Join(dir, hex.EncodeToString(name[:16])), used: map[cacheKey]bool{}, fresh: map[cacheKey][]byte{}}
+	name := sha256.Sum256([]byte(root))
+	c := &cache{file: filepath.Join(dir, hex.EncodeToString(name[:16])), head: append([]byte(cacheMagic), revision...), used: map[cacheKey]bool{}, fresh: map[cacheKey][]byte{}}
 	src, err := os.ReadFile(c.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
-	c.old = decodeCache(src)
+	c.old = decodeCache(src, c.head)
 	return c, nil
 }
 
 // rulesRevision names the rules: the embedded data, and the program, whose code
 // they are.
-func rulesRevision() (string, error) {
+func rulesRevision() ([]byte, error) {
 	h := sha256.New()
 	fsys := schema.Files()
 	names, err := fs.Glob(fsys, "*.json")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, name := range names {
 		src, err := fsys.ReadFile(name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		h.Write(src)
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	info, err := os.Stat(exe)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.Size())))
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(info.ModTime().UnixNano())))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return h.Sum(nil), nil
 }
 
-// decodeCache returns the entries of a cache file, and none of a damaged one.
-func decodeCache(src []byte) map[cacheKey][]byte {
-	rest, ok := bytes.CutPrefix(src, []byte(cacheMagic))
+// decodeCache returns the entries of a cache file that begins with head, and none
+// of another or a damaged one.
+func decodeCache(src, head []byte) map[cacheKey][]byte {
+	rest, ok := bytes.CutPrefix(src, head)
 	if !ok || len(rest) < sha256.Size {
 		return nil
 	}
@@ -181,7 +185,7 @@ func (c *cache) close() error {
 		body = append(body, r.src...)
 	}
 	sum := sha256.Sum256(body)
-	return replaceFile(c.file, slices.Concat([]byte(cacheMagic), sum[:], body))
+	return replaceFile(c.file, slices.Concat(c.head, sum[:], body))
 }
 
 func replaceFile(name string, src []byte) error {

@@ -63,6 +63,9 @@ func cases(t *testing.T) []string {
 	return dirs
 }
 
+// Each folder of testdata/broken is the root of a small tree with a mistake, and
+// want.txt what is printed about it. A case is added by making the folder, running
+// the test with -update and reading want.txt.
 func TestEveryMistakeOfTheCorpus(t *testing.T) {
 	c := newCheckers()
 	for _, dir := range cases(t) {

@@ -178,6 +178,19 @@ func TestEvidenceOutsideTheTreeIsNotRead(t *testing.T) {
 	require.Equal(t, []string{"catalog/acme.yaml SBX224"}, rules(set))
 }
 
+func TestAProviderOfAnotherModuleMayBeTheBaseOnly(t *testing.T) {
+	root := write(t, map[string]string{
+		"go.mod":             "module example.com/acme\n\ngo 1.26\n",
+		"zeta/provider.yaml": goodManifest(t, "zeta"),
+		"beta/provider.yaml": goodManifest(t, "beta"),
+		"acme/provider.yaml": strings.Replace(goodManifest(t, "acme"), "kind: native", "kind: native\n  base: zeta", 1),
+		"acme/adapter.go":    "package acme\n\nimport (\n\t_ \"example.com/acme/beta\"\n\t_ \"example.com/acme/zeta\"\n\t_ \"example.com/acme/tool\"\n)\n",
+	})
+	set, _ := check(t, Options{Root: root, NoCache: true}, newCheckers())
+	require.Equal(t, []string{"acme/adapter.go SBX403"}, rules(set))
+	require.Equal(t, 4, set.All()[0].Line)
+}
+
 func TestSourcesAreMerged(t *testing.T) {
 	root := write(t, map[string]string{"providers/acme/provider.yaml": goodManifest(t, "acme")})
 	src := SourceFunc(func(_ context.Context, at string, paths []string) ([]diag.Diagnostic, error) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentworkforce/sbx/internal/diag"
 )
@@ -49,16 +50,31 @@ type providers struct {
 	ctx    context.Context
 	byID   map[string]string // ID -> path of the manifest
 	walked bool
+	module func() string // path of the module at the root, empty when there is none
 }
 
 func (r *run) newProviders(ctx context.Context) (*providers, error) {
-	p := &providers{run: r, ctx: ctx, byID: map[string]string{}, walked: len(r.given) == 0}
+	p := &providers{run: r, ctx: ctx, byID: map[string]string{}, walked: len(r.given) == 0, module: sync.OnceValue(r.modulePath)}
 	for _, name := range r.targets {
 		if e := r.files[name]; e.kind == kindManifest {
 			p.note(name, e)
 		}
 	}
 	return p, ctx.Err()
+}
+
+// modulePath reads the module line of the root's go.mod.
+func (r *run) modulePath() string {
+	src, err := os.ReadFile(filepath.Join(r.root, "go.mod"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(src)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
 }
 
 // note files a manifest under its ID; a second one with the same ID is reported.

@@ -158,9 +158,12 @@ func (p *providers) manifestAbove(dir string) (*examined, error) {
 func (p *providers) imports(name string, imports []word, m *examined) error {
 	for _, imp := range imports {
 		why := forbidden(imp.Text)
-		if id, ok := strings.CutPrefix(imp.Text, modulePath+"/providers/"); ok && why == "" {
-			id, _, _ = strings.Cut(id, "/")
-			if id != m.facts.Base.Text && id != m.facts.ID.Text {
+		if why == "" {
+			other, err := p.providerOf(imp.Text)
+			if err != nil {
+				return err
+			}
+			if other != "" && other != m.facts.Base.Text && other != m.facts.ID.Text {
 				why = "another provider, which is not the adapter's base"
 			}
 		}
@@ -170,6 +173,24 @@ func (p *providers) imports(name string, imports []word, m *examined) error {
 		}
 	}
 	return nil
+}
+
+// providerOf returns the ID of the provider whose package an import is, empty
+// when it is none: one of sbx's own, or one of the module at the root.
+func (p *providers) providerOf(imp string) (string, error) {
+	if rest, ok := strings.CutPrefix(imp, modulePath+"/providers/"); ok {
+		id, _, _ := strings.Cut(rest, "/")
+		return id, nil
+	}
+	rest, ok := strings.CutPrefix(imp, p.module()+"/")
+	if !ok {
+		return "", nil
+	}
+	m, err := p.context(path.Join(rest, ManifestName), kindManifest)
+	if m == nil || err != nil {
+		return "", err
+	}
+	return m.facts.ID.Text, nil
 }
 
 // forbidden says why an adapter may not import a package, "" when it may.
