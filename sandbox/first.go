@@ -50,24 +50,40 @@ func (e *NoProviderError) Unwrap() []error {
 // whose credentials are missing is passed over; one whose settings are wrong is
 // an error, because somebody meant to use it.
 func OpenFirst(ctx context.Context, drivers []Driver, need Requirements, opts ...Option) (*Provider, error) {
-	p, _, err := openFrom(ctx, drivers, need, opts, &NoProviderError{})
+	p, _, err := openFrom(ctx, candidates(drivers, opts, nil), need, &NoProviderError{})
 	return p, err
 }
 
-// openFrom is OpenFirst that also returns the drivers after the one taken.
-func openFrom(ctx context.Context, drivers []Driver, need Requirements, opts []Option, passed *NoProviderError) (*Provider, []Driver, error) {
-	for i, d := range drivers {
-		p, err := Open(ctx, d, opts...)
+// Candidate is one provider to try, with its own way to open it and its own
+// request.
+type Candidate struct {
+	Driver  Driver
+	Options []Option
+	Create  []CreateOption
+}
+
+func candidates(drivers []Driver, opts []Option, create []CreateOption) []Candidate {
+	out := make([]Candidate, 0, len(drivers))
+	for _, d := range drivers {
+		out = append(out, Candidate{Driver: d, Options: opts, Create: create})
+	}
+	return out
+}
+
+// openFrom opens the first suitable candidate. The rest starts with it.
+func openFrom(ctx context.Context, rest []Candidate, need Requirements, passed *NoProviderError) (*Provider, []Candidate, error) {
+	for i, c := range rest {
+		p, err := Open(ctx, c.Driver, c.Options...)
 		switch {
 		case err == nil:
 			if err = p.meets(need); err == nil {
-				return p, drivers[i+1:], nil
+				return p, rest[i:], nil
 			}
 			err = join(err, p.Close())
 		case port.CodeOf(err) == port.CodeInvalidArgument || ctx.Err() != nil:
 			return nil, nil, err
 		}
-		passed.Passed = append(passed.Passed, PassedOver{Provider: d.ID, Err: err})
+		passed.Passed = append(passed.Passed, PassedOver{Provider: c.Driver.ID, Err: err})
 	}
 	return nil, nil, passed
 }
@@ -91,13 +107,19 @@ func (p *Provider) meets(need Requirements) error {
 // reason that left nothing behind: refused credentials, quota, a rate limit, an
 // endpoint that cannot be reached, something unsupported. Close the provider.
 func CreateFirst(ctx context.Context, drivers []Driver, need Requirements, opts []Option, create ...CreateOption) (*Provider, *Sandbox, error) {
+	return CreateAmong(ctx, candidates(drivers, opts, create), need)
+}
+
+// CreateAmong is CreateFirst for providers that are opened differently or asked
+// for different things: an image is called otherwise at every vendor.
+func CreateAmong(ctx context.Context, rest []Candidate, need Requirements) (*Provider, *Sandbox, error) {
 	passed := &NoProviderError{}
 	for {
-		p, rest, err := openFrom(ctx, drivers, need, opts, passed)
+		p, from, err := openFrom(ctx, rest, need, passed)
 		if err != nil {
 			return nil, nil, err
 		}
-		s, err := p.Create(ctx, create...)
+		s, err := p.Create(ctx, from[0].Create...)
 		if err == nil {
 			return p, s, nil
 		}
@@ -106,7 +128,7 @@ func CreateFirst(ctx context.Context, drivers []Driver, need Requirements, opts 
 			return nil, nil, join(err, closeErr)
 		}
 		passed.Passed = append(passed.Passed, PassedOver{Provider: p.driver.ID, Err: err})
-		drivers = rest
+		rest = from[1:]
 	}
 }
 
