@@ -124,7 +124,7 @@ func (leftError) Error() string { return "left" }
 func (t terminal) run(ctx context.Context, groups ...*huh.Group) error {
 	form := huh.NewForm(groups...).WithTheme(huh.ThemeBase()).WithAccessible(false)
 	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
-	program := tea.NewProgram(form, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
+	program := tea.NewProgram(&typeahead{form: form}, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, program.Quit)()
 	if _, err := program.Run(); err != nil {
 		return err

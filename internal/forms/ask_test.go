@@ -82,6 +82,20 @@ func TestAskBackAndChange(t *testing.T) {
 	require.Equal(t, [][]string{{"acme2"}, {"none"}, {"files", "pty"}}, got.answers)
 }
 
+// Keys that come faster than the pages change are not lost and not misplaced.
+func TestTypingAhead(t *testing.T) {
+	p, done := ask(t, context.Background(), questions())
+	p.Sees("What is it called?")
+	p.Types(formtest.Enter + "acm" + formtest.Enter + formtest.Back + "e" + formtest.Enter + formtest.Down + formtest.Enter +
+		"x" + formtest.Down + "x" + formtest.Enter)
+	p.Sees("it comes to acme+none+files+stop")
+	p.Sees("What now?")
+	p.Types(formtest.Enter)
+	got := <-done
+	require.NoError(t, got.err)
+	require.Equal(t, [][]string{{"acme"}, {"none"}, {"files", "stop"}}, got.answers)
+}
+
 func TestLeavingKeepsAnswers(t *testing.T) {
 	p, done := ask(t, context.Background(), questions())
 	p.Sees("What is it called?")

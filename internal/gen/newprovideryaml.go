@@ -11,7 +11,7 @@ import (
 )
 
 // yamlWidth is the widest line on which a whole mapping or list is kept.
-const yamlWidth = 110
+const yamlWidth = 100
 
 // yamlWriter writes a manifest in the order of its schema. The same value
 // always gives the same bytes.
