@@ -30,6 +30,9 @@ func Execute(ctx context.Context, h Harness, opts RunOptions) (*Report, error) {
 	before, method, beforeErr := s.countVendor(ctx)
 	s.before = before
 	r.run(ctx)
+	if ctx.Err() != nil {
+		r.problem("the run was ended early: %v", context.Cause(ctx))
+	}
 	report.FinishedAt = time.Now().UTC()
 	report.Vendor = s.vendorCounts(context.WithoutCancel(ctx), method, before, beforeErr)
 	if s.p != nil {

@@ -244,13 +244,14 @@ func (r *runner) guarded(ctx context.Context, c check, t *trial) error {
 		return err
 	case <-ctx.Done():
 	}
-	grace := time.NewTimer(graceAfterDeadline)
+	most := min(graceAfterDeadline, r.s.opts.CheckTimeout)
+	grace := time.NewTimer(most)
 	defer grace.Stop()
 	select {
 	case err := <-answer:
 		return err
 	case <-grace.C:
-		return unknown(TimedOut, "the check did not return %s after its context had ended", graceAfterDeadline)
+		return unknown(TimedOut, "the check did not return %s after its context had ended", most)
 	}
 }
 
