@@ -22,7 +22,7 @@ echo "::endgroup::"
 "$sbxgen" validate --as-of "$as_of" --format github || status=1
 
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-	git ls-files '*provider.yaml' | grep -v '/testdata/' | while read -r manifest; do
+	git ls-files '*provider.yaml' | grep -vE '(^|/)(\.sbxgen|testdata)/' | while read -r manifest; do
 		id=$(sed -n 's/^id: *//p' "$manifest" | head -n 1)
 		[ -n "$id" ] || continue
 		if text=$("$sbxgen" checklist "$id" 2>/dev/null); then # what is wrong has been said above
