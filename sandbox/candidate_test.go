@@ -16,7 +16,7 @@ func TestCreateAmongAsksEachInItsOwnWay(t *testing.T) {
 	w := newWorld(t)
 	asked := map[string]string{}
 	candidate := func(id, image string, refuse bool) sandbox.Candidate {
-		d := w.c.driver()
+		d := w.c.driver(supported()...)
 		d.ID, d.Manifest.ID = id, id
 		table := func(table contract.Table) contract.Table {
 			create := table.Create
