@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// goIn runs the go command offline in a folder.
+// goIn runs the go command offline in a folder. Without paths in what it builds,
+// the build cache serves copies of the same source too.
 func goIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "go", args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "GOWORK=off", "SBX_STATE_DIR="+t.TempDir(), "ACME_API_KEY=")
+	c.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", "GOWORK=off", "SBX_STATE_DIR="+t.TempDir(), "ACME_API_KEY=")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %s\n%s", strings.Join(args, " "), out)
 	return string(out)
@@ -62,7 +63,7 @@ func TestNewProviderInTree(t *testing.T) {
 	code, out, stderr := command(nil, t.TempDir(), append([]string{"--chdir", root, "new", "provider"}, acmeFlags()...)...)
 	require.Equal(t, exitClean, code, stderr)
 	require.Contains(t, out, "  providers/acme/adapter.go ")
-	goIn(t, root, "vet", "./providers/acme", "./generated/...")
+	goIn(t, root, "vet", "./providers/acme", "./generated/registry")
 	goIn(t, root, "test", "./providers/acme")
 	registry, err := os.ReadFile(filepath.Join(root, "generated", "registry", "registry.go"))
 	require.NoError(t, err)
