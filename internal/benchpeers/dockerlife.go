@@ -18,7 +18,7 @@ import (
 // and the proof that it is gone. No container has a network.
 func dockerLife(ctx context.Context, b *bench) (rows []row, err error) {
 	const work = "Docker: create, exec, destroy, verified gone"
-	reason, err := ensureEngine(ctx)
+	found, reason, err := findEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +26,7 @@ func dockerLife(ctx context.Context, b *bench) (rows []row, err error) {
 		return []row{{work: work, peer: "Engine API", missing: reason, goal: goal{ratio: 1.03}},
 			{work: work, peer: "docker CLI", missing: reason, goal: goal{ratio: 0.85}}}, nil
 	}
+	defer func() { err = errors.Join(err, found.Client().Close()) }()
 	p, err := openDocker(ctx, filepath.Join(b.dir, "state"))
 	if err != nil {
 		return nil, err
@@ -54,10 +55,10 @@ func openDocker(ctx context.Context, state string) (*sandbox.Provider, error) {
 }
 
 func timed(name string, do func(context.Context) error) subject {
-	return subject{name: name, run: func(ctx context.Context) (time.Duration, error) {
+	return subject{name: name, run: func(ctx context.Context) (sample, error) {
 		begin := time.Now()
 		err := do(ctx)
-		return time.Since(begin), err
+		return sample{wall: time.Since(begin)}, err
 	}}
 }
 
@@ -79,18 +80,18 @@ func life(ctx context.Context, p *sandbox.Provider, opts ...sandbox.CreateOption
 }
 
 // cliLife is the same by the docker command, without the proof.
-func cliLife(ctx context.Context) (took time.Duration, err error) {
+func cliLife(ctx context.Context) (took sample, err error) {
 	begin := time.Now()
 	out, err := exec.CommandContext(ctx, "docker", "create", "--network", "none", "--entrypoint", "sleep",
 		testengine.Image, "3600").Output()
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	id := strings.TrimSpace(string(out))
 	for _, args := range [][]string{{"start", id}, {"exec", id, "echo", "hi"}, {"rm", "--force", "--volumes", id}} {
 		if out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("docker %s: %w: %.200s", args[0], err, out)
+			return sample{}, fmt.Errorf("docker %s: %w: %.200s", args[0], err, out)
 		}
 	}
-	return time.Since(begin), nil
+	return sample{wall: time.Since(begin)}, nil
 }

@@ -11,30 +11,21 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"time"
-
-	"github.com/moby/moby/client"
 
 	"github.com/agentworkforce/sbx/internal/testengine"
 )
 
-// ensureEngine makes sure that an engine answers and has the test image. The
-// reason is why there is nothing to measure with.
-func ensureEngine(ctx context.Context) (reason string, err error) {
+// findEngine finds the engine, with the test image on it. The reason is why
+// there is nothing to measure with.
+func findEngine(ctx context.Context) (e *testengine.Engine, reason string, err error) {
 	if host := os.Getenv("DOCKER_HOST"); host != "" && !strings.HasPrefix(host, "unix://") {
-		return "DOCKER_HOST is no unix socket", nil
+		return nil, "DOCKER_HOST is no unix socket", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	cli, err := client.New(client.WithHost("unix://" + socket()))
-	if err != nil {
-		return "", err
+	e, err = testengine.Find(ctx, "docker")
+	if missing, ok := errors.AsType[*testengine.MissingError](err); ok {
+		return nil, missing.Why, nil
 	}
-	defer func() { err = errors.Join(err, cli.Close()) }()
-	if _, err := cli.Ping(ctx, client.PingOptions{}); err != nil {
-		return "no Docker Engine answers", nil
-	}
-	return "", testengine.EnsureImage(ctx, cli)
+	return e, "", err
 }
 
 func socket() string {

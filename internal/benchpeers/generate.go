@@ -88,11 +88,11 @@ func generateCold(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := subject{name: "sbxgen generate", prepare: f.again, run: func(ctx context.Context) (time.Duration, error) {
+	ours := subject{name: "sbxgen generate", prepare: f.again, run: func(ctx context.Context) (sample, error) {
 		return f.generate().run(ctx)
 	}}
 	floor := subject{name: "go/format of the same output", missing: b.peers.missing("formatfloor"),
-		run: func(ctx context.Context) (time.Duration, error) {
+		run: func(ctx context.Context) (sample, error) {
 			return command{dir: f.dir, argv: []string{b.peers.path("formatfloor"), f.providers()}}.run(ctx)
 		}}
 	write := subject{name: "the same files written and made durable", run: f.writeAll}
@@ -102,28 +102,28 @@ func generateCold(ctx context.Context, b *bench) ([]row, error) {
 
 // writeAll copies every file of the tree to a new folder and syncs each once:
 // what it costs here to put that many files on the disk.
-func (f *fifty) writeAll(context.Context) (time.Duration, error) {
+func (f *fifty) writeAll(context.Context) (sample, error) {
 	files, err := f.visible()
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	contents := make([][]byte, len(files))
 	for i, name := range files {
 		if contents[i], err = os.ReadFile(name); err != nil {
-			return 0, err
+			return sample{}, err
 		}
 	}
 	to, err := os.MkdirTemp(f.b.dir, "written-")
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	begin := time.Now()
 	for i, content := range contents {
 		if err := writeDurably(filepath.Join(to, fmt.Sprint(i)), content); err != nil {
-			return 0, err
+			return sample{}, err
 		}
 	}
-	return time.Since(begin), nil
+	return sample{wall: time.Since(begin)}, nil
 }
 
 func writeDurably(name string, content []byte) (err error) {

@@ -45,24 +45,24 @@ credentialSets: [[{env: FRESH_API_KEY, label: API key}]]
 	return name, os.WriteFile(name, []byte(text), 0o644)
 }
 
-func (s *scaffold) create(ctx context.Context) (time.Duration, error) {
+func (s *scaffold) create(ctx context.Context) (sample, error) {
 	file, err := s.answers()
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	return command{dir: s.b.dir, argv: []string{s.b.sbxgen, "new", "provider", "--from", file,
 		"--dir", s.dir(), "--module", fmt.Sprintf("example.com/fresh%d", s.made), "--replace", s.b.checkout}}.run(ctx)
 }
 
 // green makes a provider and runs its tests.
-func (s *scaffold) green(ctx context.Context) (time.Duration, error) {
+func (s *scaffold) green(ctx context.Context) (sample, error) {
 	made, err := s.create(ctx)
 	if err != nil {
-		return 0, err
+		return sample{}, err
 	}
 	tested, err := command{dir: s.dir(), argv: []string{"go", "test", "-count=1", "./..."},
 		env: []string{"GOFLAGS=-mod=mod", "GOPROXY=off"}}.run(ctx)
-	return made + tested, err
+	return sample{made.wall + tested.wall, made.cpu + tested.cpu}, err
 }
 
 func newProvider(ctx context.Context, b *bench) ([]row, error) {
@@ -108,7 +108,7 @@ func (k *kubebuilder) prepare(ctx context.Context) error {
 	return os.CopyFS(k.project(), os.DirFS(template))
 }
 
-func (k *kubebuilder) createAPI(ctx context.Context) (time.Duration, error) {
+func (k *kubebuilder) createAPI(ctx context.Context) (sample, error) {
 	return command{dir: k.project(), argv: []string{k.peers.path("kubebuilder"), "create", "api", "--group", "bench",
 		"--version", "v1", "--kind", "Widget", "--resource", "--controller", "--make=false"}}.run(ctx)
 }

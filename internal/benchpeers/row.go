@@ -17,6 +17,7 @@ type row struct {
 	theirs  spread // seconds; n is 0 when there is no peer
 	missing string // why the peer was not measured
 	ratio   spread
+	cpu     spread // ratio of processor time
 	goal    goal
 }
 
@@ -58,33 +59,39 @@ type versus struct {
 	goal goal
 }
 
-// compare measures ours and the peers in turn and makes a row of each peer.
+// compare measures ours and the peers in turn, n times after one uncounted
+// round, and makes a row of each peer.
 func compare(ctx context.Context, n int, work string, ours subject, with ...versus) ([]row, error) {
+	return compareAfter(ctx, 1, n, work, ours, with...)
+}
+
+func compareAfter(ctx context.Context, uncounted, n int, work string, ours subject, with ...versus) ([]row, error) {
 	subjects := []subject{ours}
 	for _, v := range with {
 		subjects = append(subjects, v.subject)
 	}
-	times, err := alternate(ctx, n, subjects)
+	samples, err := alternate(ctx, uncounted, n, subjects)
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
 	for i, v := range with {
-		rows = append(rows, row{work: work, ours: seconds(times[0]), peer: v.name, theirs: seconds(times[i+1]),
-			missing: v.missing, ratio: ratios(times[0], times[i+1]), goal: v.goal})
+		rows = append(rows, row{work: work, ours: seconds(samples[0]), peer: v.name, theirs: seconds(samples[i+1]), missing: v.missing,
+			ratio: ratios(samples[0], samples[i+1], wall), cpu: ratios(samples[0], samples[i+1], cpu), goal: v.goal})
 	}
 	return rows, nil
 }
 
 // printRows writes a Markdown table whose columns are aligned as text too.
-// Times and ratios are medians with the least and the greatest of n runs.
+// Times and ratios are medians with the least and the greatest of n runs; cpu is
+// the ratio of processor time, which other work on the machine changes less.
 func printRows(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
 	line := func(cells ...string) { fmt.Fprintln(w, "| "+strings.Join(cells, "\t| ")+"\t|") }
-	line("work", "ours", "peer", "peer's", "ratio", "goal", "result", "n")
-	line("---", "---", "---", "---", "---", "---", "---", "---")
+	line("work", "ours", "peer", "peer's", "ratio", "cpu", "goal", "result", "n")
+	line("---", "---", "---", "---", "---", "---", "---", "---", "---")
 	for _, r := range rows {
-		theirs, ratio := "-", "-"
+		theirs, ratio, cpu := "-", "-", "-"
 		switch {
 		case r.missing != "":
 			theirs = "absent: " + r.missing
@@ -94,7 +101,10 @@ func printRows(out io.Writer, rows []row) {
 		if r.ratio.n > 0 {
 			ratio = fmt.Sprintf("%.2fx (%.2f-%.2f)", r.ratio.median, r.ratio.min, r.ratio.max)
 		}
-		line(r.work, timeText(r.ours), r.peer, theirs, ratio, r.goal.String(), r.verdict(), fmt.Sprint(r.ours.n))
+		if r.cpu.n > 0 {
+			cpu = fmt.Sprintf("%.2fx", r.cpu.median)
+		}
+		line(r.work, timeText(r.ours), r.peer, theirs, ratio, cpu, r.goal.String(), r.verdict(), fmt.Sprint(r.ours.n))
 	}
 	if err := w.Flush(); err != nil {
 		fmt.Fprintf(out, "\nthe table is not complete: %v\n", err)
