@@ -1,6 +1,8 @@
 package hooktest
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,12 +112,15 @@ func (p *project) commit() {
 	p.ok("git", "commit", "-q", "--no-verify", "-m", "acme: change")
 }
 
-// change appends text to a file and returns the number of its first line.
+// change appends text to a file, which it makes when there is none, and returns
+// the number of the text's first line.
 func (p *project) change(name, text string) int {
 	p.t.Helper()
 	file := filepath.Join(p.dir, name)
 	body, err := os.ReadFile(file)
-	require.NoError(p.t, err)
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(p.t, err)
+	}
 	require.NoError(p.t, os.WriteFile(file, append(body, text...), 0o600))
 	return strings.Count(string(body), "\n") + 1
 }
