@@ -93,7 +93,7 @@ func startFolder(cmd *cobra.Command) (string, error) {
 }
 
 // readAnswers takes the answers of --from or --resume.
-func readAnswers(s streams, draft *gen.Draft, flags newProviderFlags, folder string) error {
+func readAnswers(s streams, draft *gen.Draft, flags newProviderFlags, folder string) (err error) {
 	name, in := flags.from, s.in
 	switch {
 	case flags.resume:
@@ -117,7 +117,7 @@ func readAnswers(s streams, draft *gen.Draft, flags newProviderFlags, folder str
 		if err != nil {
 			return usageError{err}
 		}
-		defer f.Close() //nolint:errcheck // only read
+		defer func() { err = errors.Join(err, f.Close()) }()
 		in = f
 	}
 	doc, found, err := yamldoc.Read(filepath.ToSlash(name), in)
