@@ -33,16 +33,25 @@ type Options struct {
 	Secrets *wire.Redactor
 }
 
-// Verify returns every reason why a bundle does not prove that the provider does
-// what it claims, none when it does. It judges records, not what is said about
-// them: counts, coverage, statistics, balance and mode are computed again. The
-// error says that the schemas of this program are broken; it is no finding.
-func Verify(b *Bundle, o Options) ([]Finding, error) {
+// Verifier judges bundles. It is immutable and may be used concurrently; whoever
+// judges more than one keeps it, because it holds the compiled schemas.
+type Verifier struct{ schemas *schemas }
+
+// NewVerifier compiles the schemas. The error says that those of this program are
+// broken.
+func NewVerifier() (*Verifier, error) {
 	s, err := newSchemas()
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{b: b, o: o, schemas: s}
+	return &Verifier{s}, nil
+}
+
+// Verify returns every reason why a bundle does not prove that the provider does
+// what it claims, none when it does. It judges records, not what is said about
+// them: counts, coverage, statistics, balance and mode are computed again.
+func (vf *Verifier) Verify(b *Bundle, o Options) []Finding {
+	v := &verifier{b: b, o: o, schemas: vf.schemas}
 	v.files()
 	v.decode()
 	if v.statement != nil {
@@ -52,7 +61,16 @@ func Verify(b *Bundle, o Options) ([]Finding, error) {
 		v.currency()
 	}
 	v.secrets()
-	return v.found, nil
+	return v.found
+}
+
+// Verify is Verifier.Verify for a single bundle.
+func Verify(b *Bundle, o Options) ([]Finding, error) {
+	v, err := NewVerifier()
+	if err != nil {
+		return nil, err
+	}
+	return v.Verify(b, o), nil
 }
 
 // verifier gathers findings about one bundle.
