@@ -103,7 +103,6 @@ func badImageIsDefinite(ctx context.Context, t *trial) error {
 }
 
 func definiteFailureLeavesNothing(ctx context.Context, t *trial) error {
-	made := len(t.s.tap.everMade())
 	_, err := t.attempt(ctx, t.s.p, noSuchImage()...)
 	if err == nil {
 		return unknown(NotAttempted, "no create could be made to fail")
@@ -115,8 +114,11 @@ func definiteFailureLeavesNothing(ctx context.Context, t *trial) error {
 	if !ok {
 		return noted("it was refused before the adapter: %v", err)
 	}
-	if now := t.s.tap.everMade(); t.s.opts.Parallel < 2 && len(now) > made {
-		return fmt.Errorf("the failed create made %v", now[made:])
+	t.mu.Lock()
+	made := t.made
+	t.mu.Unlock()
+	if len(made) > 0 {
+		return fmt.Errorf("the failed create made %v", made)
 	}
 	if !t.s.callable(contract.CapabilityList) {
 		return unknown(NotAttempted, "without a listing nobody can see whether something was left")

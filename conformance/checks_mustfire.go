@@ -32,11 +32,11 @@ func mustFireChecks() map[string]proof {
 }
 
 // with runs work the way applications do, and returns the ID it ran in.
-func (t *trial) with(ctx context.Context, work func(context.Context) error) (id string, err error) {
+func (t *trial) with(ctx context.Context, work func(ctx context.Context, id string) error) (id string, err error) {
 	err = sandbox.With(ctx, t.s.p, func(ctx context.Context, sb *sandbox.Sandbox) error {
 		id = sb.ID()
 		t.destroyLater(sb)
-		return work(ctx)
+		return work(ctx, id)
 	}, t.s.h.Create...)
 	if id == "" {
 		return "", unknown(NoInstanceCreated, "%v", err)
@@ -53,7 +53,7 @@ func (t *trial) goneIfProvable(ctx context.Context, id string) error {
 }
 
 func fireNormal(ctx context.Context, t *trial) error {
-	id, err := t.with(ctx, func(context.Context) error { return nil })
+	id, err := t.with(ctx, func(context.Context, string) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func fireNormal(ctx context.Context, t *trial) error {
 
 func fireError(ctx context.Context, t *trial) error {
 	work := errors.New("conformance: the work failed")
-	id, err := t.with(ctx, func(context.Context) error { return work })
+	id, err := t.with(ctx, func(context.Context, string) error { return work })
 	if !errors.Is(err, work) {
 		return fmt.Errorf("the error of the work was lost: %v", err)
 	}
@@ -75,8 +75,8 @@ func firePanic(ctx context.Context, t *trial) error {
 	func() {
 		defer func() { got = recover() }()
 		var err error
-		id, err = t.with(ctx, func(context.Context) error {
-			id = t.newest()
+		_, err = t.with(ctx, func(_ context.Context, in string) error {
+			id = in
 			panic(value)
 		})
 		got = err
@@ -87,19 +87,10 @@ func firePanic(ctx context.Context, t *trial) error {
 	return t.goneIfProvable(ctx, id)
 }
 
-// newest is what the adapter made last.
-func (t *trial) newest() string {
-	made := t.s.tap.everMade()
-	if len(made) == 0 {
-		return ""
-	}
-	return made[len(made)-1].id
-}
-
 func fireCancel(ctx context.Context, t *trial) error {
 	cctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	id, err := t.with(cctx, func(ctx context.Context) error { cancel(); return ctx.Err() })
+	id, err := t.with(cctx, func(ctx context.Context, _ string) error { cancel(); return ctx.Err() })
 	if !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("want the work's cancellation: %v", err)
 	}

@@ -19,6 +19,7 @@ func reachChecks() map[string]proof {
 	return map[string]proof{
 		"ports.answers":             {run: portAnswers, method: "PortURL"},
 		"ports.closed-refuses":      {run: portClosed, method: "PortURL"},
+		"logs.contains-output":      {run: logsContainOutput, method: "Logs"},
 		"logs.tail":                 {run: logsTail, method: "Logs"},
 		"metrics.reading-plausible": {run: metricsPlausible, method: "Metrics"},
 	}
@@ -95,10 +96,55 @@ func readLogs(ctx context.Context, sb *sandbox.Sandbox, r contract.LogsRequest) 
 	return string(b), err
 }
 
+// logged makes a sandbox and writes lines to the standard output of its main
+// process, from a command. That is only tried where the main process is the
+// sandbox's and not this machine's.
+func (t *trial) logged(ctx context.Context, lines int) (*sandbox.Sandbox, error) {
+	sb, err := t.create(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i, err := sb.Inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch i.Isolation {
+	case contract.IsolationContainer, contract.IsolationUserKernel, contract.IsolationVM:
+	default:
+		return nil, unknown(NotAttempted, "with isolation %s the main process may be this machine's own", i.Isolation)
+	}
+	res, err := sb.Exec(ctx, contract.Command{Timeout: execLimit,
+		Script: fmt.Sprintf("i=1; while [ $i -le %d ]; do echo sbxc-line-$i > /proc/1/fd/1 || exit 42; i=$((i + 1)); done", lines)})
+	switch {
+	case err != nil:
+		return nil, err
+	case res.ExitCode != 0:
+		return nil, unknown(NotAttempted, "a command cannot write to the main process's output: %s", quoteHead(res.Stderr))
+	}
+	return sb, nil
+}
+
+func logsContainOutput(ctx context.Context, t *trial) error {
+	sb, err := t.logged(ctx, 3)
+	if err != nil {
+		return err
+	}
+	return t.until(ctx, 10*time.Second, func() (bool, error) {
+		text, err := readLogs(ctx, sb, contract.LogsRequest{})
+		if err == nil && !strings.Contains(text, "sbxc-line-1\nsbxc-line-2\nsbxc-line-3\n") {
+			err = fmt.Errorf("the log is %s", quoteHead([]byte(text)))
+		}
+		return err == nil, err
+	})
+}
+
 // logsTail compares tails with the whole log; a log of fewer than two lines
 // proves nothing.
 func logsTail(ctx context.Context, t *trial) error {
-	sb, err := t.shared()
+	sb, err := t.logged(ctx, 5)
+	if _, other := errors.AsType[*verdictError](err); other {
+		sb, err = t.shared() // its log as it is may have lines enough
+	}
 	if err != nil {
 		return err
 	}

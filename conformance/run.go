@@ -20,7 +20,7 @@ const (
 	// EnvRun is a regular expression of check IDs. Without it the part of
 	// -test.run after the slash is used.
 	EnvRun = "SBX_CONFORMANCE_RUN"
-	// EnvParallel is how many checks may run at once.
+	// EnvParallel is how many checks may run at once; 4 without it.
 	EnvParallel = "SBX_CONFORMANCE_PARALLEL"
 	// EnvReport is the file the report is written to.
 	EnvReport = "SBX_CONFORMANCE_REPORT"
@@ -101,7 +101,7 @@ func tell(t *testing.T, report *Report, owed bool) {
 const notSelected = "not selected"
 
 func optionsFromEnvironment() (RunOptions, error) {
-	opts := RunOptions{Report: os.Getenv(EnvReport), Probing: os.Getenv(EnvProbing) != ""}
+	opts := RunOptions{Parallel: 4, Report: os.Getenv(EnvReport), Probing: os.Getenv(EnvProbing) != ""}
 	pattern := os.Getenv(EnvRun)
 	if f := flag.Lookup("test.run"); pattern == "" && f != nil {
 		if _, sub, ok := strings.Cut(f.Value.String(), "/"); ok {

@@ -85,16 +85,16 @@ func (r *tap) watch(t contract.Table) contract.Table {
 	if create := t.Create; create != nil {
 		t.Create = func(ctx context.Context, request contract.CreateRequest) (contract.Instance, error) {
 			i, err := create(ctx, request)
-			r.add(contract.ResourceKindSandbox, i.ID)
+			r.add(ctx, contract.ResourceKindSandbox, i.ID)
 			return i, err
 		}
 	}
 	if fork := t.Fork; fork != nil {
 		t.Fork = func(ctx context.Context, id string, request contract.ForkRequest) (contract.ForkResult, error) {
 			res, err := fork(ctx, id, request)
-			r.add(contract.ResourceKindSandbox, res.Instance.ID)
+			r.add(ctx, contract.ResourceKindSandbox, res.Instance.ID)
 			for _, i := range res.Intermediates {
-				r.add(i.Kind, i.ID)
+				r.add(ctx, i.Kind, i.ID)
 			}
 			return res, err
 		}
@@ -102,16 +102,21 @@ func (r *tap) watch(t contract.Table) contract.Table {
 	if capture := t.CreateSnapshot; capture != nil {
 		t.CreateSnapshot = func(ctx context.Context, id string, request contract.SnapshotRequest) (contract.Snapshot, error) {
 			s, err := capture(ctx, id, request)
-			r.add(contract.ResourceKindSnapshot, s.ID)
+			r.add(ctx, contract.ResourceKindSnapshot, s.ID)
 			return s, err
 		}
 	}
 	return t
 }
 
-func (r *tap) add(kind contract.ResourceKind, id string) {
+func (r *tap) add(ctx context.Context, kind contract.ResourceKind, id string) {
 	if id == "" {
 		return
+	}
+	if t, ok := ctx.Value(trialKey{}).(*trial); ok {
+		t.mu.Lock()
+		t.made = append(t.made, id)
+		t.mu.Unlock()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

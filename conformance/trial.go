@@ -24,6 +24,7 @@ type trial struct {
 	calls    map[string]int
 	requests map[string][]any // data arguments of each call, by operation
 	panics   []*panicError
+	made     []string // IDs that the adapter said it made
 	cleanups []func(context.Context) error
 }
 
