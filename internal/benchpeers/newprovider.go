@@ -79,9 +79,12 @@ func newProvider(ctx context.Context, b *bench) ([]row, error) {
 		return rows, err
 	}
 	green := subject{name: "sbxgen new, go test", prepare: s.next, run: s.green}
-	more, err := compare(ctx, b.rounds, "new provider from answers, its tests green", green,
-		versus{subject{name: "-", missing: "the goal is a time"}, goal{within: time.Second}})
-	return append(rows, more...), err
+	samples, err := alternate(ctx, 1, b.rounds, []subject{green})
+	if err != nil {
+		return rows, err
+	}
+	return append(rows, row{work: "new provider from answers, its tests green", ours: seconds(samples[0]),
+		peer: "none, the goal is a time", goal: goal{within: time.Second}}), nil
 }
 
 // kubebuilder adds an API to a fresh copy of an initialised project.
