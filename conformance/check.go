@@ -105,7 +105,7 @@ func registry() ([]check, error) {
 	}
 	proofs := map[string]proof{}
 	for _, family := range []map[string]proof{
-		shapeChecks(), createChecks(), readyChecks(), execChecks(), execTimeChecks(), cleanupChecks(),
+		shapeChecks(), createChecks(), resourceChecks(), readyChecks(), execChecks(), execTimeChecks(), cleanupChecks(),
 		mustFireChecks(), mustNotFireChecks(), listChecks(), fileChecks(), fileManageChecks(), streamChecks(),
 		ptyChecks(), stateChecks(), snapshotChecks(), forkChecks(), reachChecks(), egressChecks(), honestyChecks(),
 	} {

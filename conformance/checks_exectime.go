@@ -15,6 +15,7 @@ import (
 
 func execTimeChecks() map[string]proof {
 	return map[string]proof{
+		"exec.posix-sh":               {run: posixShell, method: "Exec"},
 		"exec.no-stdin-does-not-hang": {run: noStdin, method: "Exec"},
 		"exec.timeout-ends-children":  {run: timeoutEndsChildren, method: "Exec"},
 		"exec.timeout-is-typed":       {run: timeoutIsTyped, method: "Exec"},
@@ -39,6 +40,32 @@ func promptly(most time.Duration, what string, fn func() error) error {
 	case <-timer.C:
 		return fmt.Errorf("%s has not returned after %s", what, most)
 	}
+}
+
+// posixShell takes the home directory and the user's name away from commands.
+func posixShell(ctx context.Context, t *trial) error {
+	sb, err := t.shared()
+	if err != nil {
+		return err
+	}
+	dir, err := t.dir(ctx, sb)
+	if err != nil {
+		return err
+	}
+	const script = `set -eu; f() { printf '%s:' "$1"; }; for x in a 'b c'; do f "$x"; done; x=${y-none}; case $x in n*) echo "$x$((6 * 7))";; esac`
+	for _, env := range []map[string]string{{"HOME": "/sbxc-no-such-home"}, {"HOME": ""}, {"USER": "sbxc-nobody", "LOGNAME": "sbxc-nobody", "SHELL": "/sbxc-no-such-shell"}} {
+		for _, c := range []contract.Command{{Script: script}, {Argv: []string{"sh", "-c", script}}, {Script: script, Dir: dir}} {
+			c.Env = env
+			out, err := t.exec(ctx, sb, c)
+			if err != nil {
+				return fmt.Errorf("with %v: %w", env, err)
+			}
+			if err := equal("output", "a:b c:none42\n", out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func noStdin(ctx context.Context, t *trial) error {

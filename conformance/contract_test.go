@@ -100,3 +100,14 @@ func TestEveryImplementedCheckHasItsNeeds(t *testing.T) {
 		}
 	}
 }
+
+func TestResourcesAreComparedAsMeasured(t *testing.T) {
+	two, mib := 1.5, int64(256)
+	require.NoError(t, sameCPUs(&two, "150000", "100000"))
+	require.Error(t, sameCPUs(&two, "100000", "100000"))
+	require.Error(t, sameCPUs(&two, "max", "100000"))
+	require.NoError(t, sameCPUs(nil, "max", "100000"))
+	require.NoError(t, sameMemory(&mib, "268435456"))
+	require.Error(t, sameMemory(&mib, "max"))
+	require.NoError(t, sameMemory(nil, "max"))
+}

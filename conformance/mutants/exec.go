@@ -138,6 +138,12 @@ func execMutants() []Mutant {
 				}
 				return r, err
 			})},
+		{Name: "commands begin in the home directory", Seen: "cd ~ in front of every script", Kills: "exec.posix-sh",
+			Make: onCommand(func(c *contract.Command) {
+				if c.Script != "" && c.Dir == "" {
+					c.Script = "cd ~ || exit 1\n" + c.Script
+				}
+			})},
 		{Name: "stdin dropped", Seen: "an option that is not passed on", Kills: "exec.stdin",
 			Make: onCommand(func(c *contract.Command) { c.Stdin = nil })},
 		{Name: "stdin limited to 64 KiB", Seen: "one write to a pipe", Kills: "exec.stdin",
