@@ -15,6 +15,7 @@ func listChecks() map[string]proof {
 		"list.contains-created":      {run: listContainsCreated, method: "List"},
 		"list.absent-after-destroy":  {run: absenceInListing, method: "List"},
 		"list.filters-by-state":      {run: listFiltersByState, method: "List"},
+		"list.error-is-not-empty":    {run: listErrorIsNotEmpty, method: "List"},
 		"labels.read-back":           {run: labelsReadBack, method: "Inspect"},
 		"labels.filter-rechecked":    {run: labelsFilter, method: "List"},
 		"labels.owner-tag-protected": {run: ownerTagProtected, method: "Create"},
@@ -96,6 +97,25 @@ func listFiltersByState(ctx context.Context, t *trial) error {
 				return fmt.Errorf("a listing of %s: %s, which is %s, is in it: %t", state, id, is, lists(all, id))
 			}
 		}
+	}
+	return nil
+}
+
+// listErrorIsNotEmpty asks with a context that has ended, which is a failure that
+// needs no fault at the vendor: the answer is an error, or complete all the same.
+func listErrorIsNotEmpty(ctx context.Context, t *trial) error {
+	sb, err := t.shared()
+	if err != nil {
+		return err
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	all, err := t.s.table().List(ended, contract.ListRequest{})
+	switch {
+	case err != nil && len(all) > 0:
+		return fmt.Errorf("an error came with %d rows: %w", len(all), err)
+	case err == nil && !lists(all, sb.ID()):
+		return fmt.Errorf("a listing that was cancelled gave %d rows without %s, and no error", len(all), sb.ID())
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ func listMutants() []Mutant {
 			t.List = func(context.Context, contract.ListRequest) ([]contract.Instance, error) { return nil, nil }
 			return t
 		})},
+		{Name: "list that was cancelled is empty", Seen: "an aborted request read as no rows", Kills: "list.error-is-not-empty",
+			Make: onList(func(_ contract.ListRequest, all rows, err error) (rows, error) { return all, nil })},
 		{Name: "list is empty", Seen: "a method that was never written", Kills: "list.contains-created",
 			Make: onList(func(_ contract.ListRequest, _ rows, err error) (rows, error) { return nil, err })},
 		{Name: "list has one page", Seen: "a page cap of the vendor", Kills: "list.contains-created",
