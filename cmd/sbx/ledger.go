@@ -14,26 +14,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newLedgerCmd(o outside) *cobra.Command {
+func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Show and verify the cleanup ledger",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLedgerShowCmd(o), newLedgerVerifyCmd(o))
+	cmd.AddCommand(newLedgerShowCmd(a), newLedgerVerifyCmd(a))
 	return cmd
 }
 
-func newLedgerShowCmd(o outside) *cobra.Command {
-	var asJSON bool
+func newLedgerShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [RUN...]",
 		Short: "Show what runs made and what became of it",
 		Long:  "show folds ledger files. RUN is a run ID or a file; without one, every run is shown.",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs, err := findRuns(cmd.Context(), o, args)
+			runs, err := findRuns(cmd.Context(), a.outside, args)
 			if err != nil {
 				return err
 			}
@@ -41,10 +40,10 @@ func newLedgerShowCmd(o outside) *cobra.Command {
 			for _, r := range runs {
 				views = append(views, showRun(r))
 			}
-			if asJSON {
-				err = printJSON(o.out, views)
+			if a.json {
+				err = printJSON(a.out, views)
 			} else {
-				err = printRuns(o.out, views)
+				err = printRuns(a.out, views)
 			}
 			if err == nil && slices.ContainsFunc(views, func(v runView) bool { return v.Problem != "" }) {
 				err = exitError{exitFailed}
@@ -52,7 +51,6 @@ func newLedgerShowCmd(o outside) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -133,8 +131,7 @@ func printRuns(w io.Writer, views []runView) error {
 	return tw.Flush()
 }
 
-func newLedgerVerifyCmd(o outside) *cobra.Command {
-	var asJSON bool
+func newLedgerVerifyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [RUN...]",
 		Short: "Check that ledger files are whole and in order",
@@ -143,7 +140,7 @@ func newLedgerVerifyCmd(o outside) *cobra.Command {
 			"is no fault of the file: sbx reap acts on it.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs, err := findRuns(cmd.Context(), o, args)
+			runs, err := findRuns(cmd.Context(), a.outside, args)
 			if err != nil {
 				return err
 			}
@@ -155,10 +152,10 @@ func newLedgerVerifyCmd(o outside) *cobra.Command {
 				}
 				views = append(views, v)
 			}
-			if asJSON {
-				err = printJSON(o.out, views)
+			if a.json {
+				err = printJSON(a.out, views)
 			} else {
-				err = printVerify(o.out, views)
+				err = printVerify(a.out, views)
 			}
 			if err == nil && slices.ContainsFunc(views, func(v verifyView) bool { return !v.OK }) {
 				err = exitError{exitFailed}
@@ -166,7 +163,6 @@ func newLedgerVerifyCmd(o outside) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -1,17 +1,20 @@
-// Command sbx uses sandboxes: it shows what the cleanup ledger holds and
-// destroys what is owed.
+// Command sbx uses sandboxes: it creates them, runs commands in them, moves
+// files, and destroys them; it shows what the cleanup ledger holds and destroys
+// what is owed.
 package main
 
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/agentworkforce/sbx/generated/registry"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], outside{out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv, driver: lookupDriver})
+	exits := &exitHooks{}
+	ctx, stop := interrupted(context.Background(), exits)
+	code := run(ctx, os.Args[1:], outside{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv,
+		driver: registry.Lookup, drivers: registry.Drivers, exits: exits})
 	stop()
 	os.Exit(code)
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newReapCmd(o outside) *cobra.Command {
-	var apply, asJSON bool
-	var provider string
+func newReapCmd(a *app) *cobra.Command {
+	var apply bool
 	cmd := &cobra.Command{
 		Use:   "reap",
 		Short: "Destroy what dead runs left behind",
@@ -25,15 +24,17 @@ func newReapCmd(o outside) *cobra.Command {
 			"and absence could not be proven, 7 something leaked or may have.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := sandbox.Reap(cmd.Context(), sandbox.ReapOptions{Drivers: o.driver, Provider: provider, Apply: apply,
-				Open: []sandbox.Option{sandbox.WithEnviron(o.lookup)}})
+			ctx, cancel := a.within(cmd)
+			defer cancel()
+			report, err := sandbox.Reap(ctx, sandbox.ReapOptions{Drivers: a.find, Provider: a.provider, Apply: apply,
+				Open: []sandbox.Option{sandbox.WithEnviron(a.lookup)}})
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				err = printJSON(o.out, report)
+			if a.json {
+				err = printJSON(a.out, report)
 			} else {
-				err = printReap(o.out, report)
+				err = printReap(a.out, report)
 			}
 			if err != nil {
 				return err
@@ -45,8 +46,6 @@ func newReapCmd(o outside) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&apply, "apply", false, "destroy what may be destroyed; without it nothing is changed")
-	cmd.Flags().StringVar(&provider, "provider", "", "look at this provider only")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

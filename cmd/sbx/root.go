@@ -6,80 +6,46 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
-	"github.com/agentworkforce/sbx/ledger"
-	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
 	"github.com/spf13/cobra"
 )
 
-// Exit codes that are not those of an error code; schema/errors.json has all.
-const (
-	exitDone       = 0
-	exitFailed     = 1
-	exitUsage      = 2
-	exitUnverified = 3
-	exitUnknown    = 7
-)
-
-// outside is what surrounds the program, so that commands are tested in process.
-type outside struct {
-	out, err io.Writer
-	lookup   func(name string) (string, bool)
-	driver   func(id string) (sandbox.Driver, bool)
+// app is one invocation: its surroundings and the flags that every verb has.
+type app struct {
+	outside
+	json     bool
+	quiet    bool
+	provider string
+	timeout  time.Duration
+	watch    *stopwatch
 }
-
-func (o outside) getenv(name string) string {
-	v, ok := o.lookup(name)
-	if !ok {
-		return ""
-	}
-	return v
-}
-
-// usageError: the program was called wrongly and did nothing.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
-
-// exitError carries an exit code whose reason has been printed already.
-type exitError struct{ code int }
-
-func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, o outside) int {
-	root := newRootCmd(o)
+	if o.exits == nil {
+		o.exits = &exitHooks{}
+	}
+	a := &app{outside: o, watch: &stopwatch{}}
+	root := newRootCmd(a)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
-	if exit, ok := errors.AsType[exitError](err); ok {
-		return exit.code
-	}
-	if _, printErr := fmt.Fprintf(o.err, "sbx: %v\n", err); printErr != nil {
-		return exitFailed
-	}
-	return exitCode(err)
+	return a.report(ctx, cmd, err)
 }
 
-// exitCode turns an error into the exit code schema/errors.json gives it.
-func exitCode(err error) int {
-	if _, ok := errors.AsType[usageError](err); ok {
-		return exitUsage
-	}
-	if _, ok := errors.AsType[*ledger.InvalidError](err); ok {
-		return exitUsage
-	}
-	if _, ok := errors.AsType[*sandbox.UnverifiedError](err); ok {
-		return exitUnverified
-	}
-	return port.CodeOf(err).ExitCode()
-}
+// Groups of the overview.
+const (
+	groupUse   = "use"
+	groupState = "state"
+	groupKnow  = "know"
+	groupClean = "clean"
+)
 
-func newRootCmd(o outside) *cobra.Command {
+func newRootCmd(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "sbx",
 		Short:         "Use sandboxes, and leave none behind",
@@ -88,14 +54,57 @@ func newRootCmd(o outside) *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetOut(o.out)
-	root.SetErr(o.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+	})
+	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newReapCmd(o), newLedgerCmd(o), newVersionCmd(o))
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "print JSON, failures included")
+	flags.StringVar(&a.provider, "provider", "", "provider `P`, or several in order: P1,P2")
+	flags.DurationVar(&a.timeout, "timeout", 0, "give up after `D` (exec, run, ssh: end the command)")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, timings or notes on stderr")
+	complete(root, "provider", a.completeProviders)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	group(groupUse, "Use a sandbox:", newNewCmd(a), newRunCmd(a), newExecCmd(a), newSSHCmd(a), newScpCmd(a), newPortsCmd(a),
+		newLogsCmd(a), newPromptCmd(a))
+	group(groupState, "Change it:", newStateCmd(a, "stop"), newStateCmd(a, "start"), newStateCmd(a, "suspend"), newStateCmd(a, "resume"),
+		newStateCmd(a, "restart"), newSnapshotCmd(a), newForkCmd(a), newExtendCmd(a), newAdoptCmd(a), newRmCmd(a))
+	group(groupKnow, "Know more:", newListCmd(a), newInfoCmd(a), newSnapshotsCmd(a), newProvidersCmd(a), newCapabilitiesCmd(a),
+		newEgressCheckCmd(a), newVersionCmd(a))
+	group(groupClean, "Leave nothing behind:", newReapCmd(a), newLedgerCmd(a))
 	usageArgs(root)
 	return root
 }
+
+// usageTemplate is made for 80 columns.
+const usageTemplate = `Usage: {{if .Runnable}}{{.UseLine}}{{end}}{{if and .HasAvailableSubCommands .HasParent}}
+       {{.CommandPath}} COMMAND{{end}}{{if .Aliases}}
+Alias: {{.NameAndAliases}}{{end}}{{if .HasExample}}
+
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$all := .Commands}}{{if .Groups}}{{range $group := .Groups}}
+
+{{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name 13}}{{.Short}}{{end}}{{end}}{{end}}{{else}}
+{{range $all}}{{if .IsAvailableCommand}}
+  {{rpad .Name 13}}{{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Everywhere:
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
+`
 
 // usageArgs turns complaints about arguments into usage errors, everywhere.
 func usageArgs(c *cobra.Command) {
@@ -110,6 +119,45 @@ func usageArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
 	}
+}
+
+// within is the context of a verb that --timeout limits as a whole.
+func (a *app) within(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	ctx := a.progressing(cmd.Context())
+	if a.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, a.timeout)
+}
+
+// note tells something on stderr that is no part of the result.
+func (a *app) note(format string, args ...any) error {
+	if a.quiet {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.err, "sbx: "+format+"\n", args...)
+	return err
+}
+
+// closing closes p after fn and keeps both errors. What is created late, and
+// destroyed because nobody waits for it, is waited for here.
+func closing(p *sandbox.Provider, fn func() error) error {
+	err := fn()
+	return join(err, p.Close())
+}
+
+// join keeps a single error as it is: its type is what the exit code is made of.
+func join(errs ...error) error {
+	var kept []error
+	for _, err := range errs {
+		if err != nil {
+			kept = append(kept, err)
+		}
+	}
+	if len(kept) == 1 {
+		return kept[0]
+	}
+	return errors.Join(kept...)
 }
 
 func printJSON(w io.Writer, v any) error {

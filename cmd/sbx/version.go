@@ -2,33 +2,51 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
-func newVersionCmd(o outside) *cobra.Command {
+// versionView is what this program was built from, in JSON.
+type versionView struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version this program was built from",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(o.out, version())
+			v := version()
+			if a.json {
+				return printJSON(a.out, v)
+			}
+			text := "sbx " + v.Version
+			if v.Revision != "" {
+				text += " " + v.Revision
+			}
+			_, err := fmt.Fprintln(a.out, text)
 			return err
 		},
 	}
 }
 
 // version is the module version, and the revision where the build knows it.
-func version() string {
+func version() versionView {
+	v := versionView{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "sbx unknown"
+		return v
 	}
-	v := "sbx " + info.Main.Version
+	v.Version = info.Main.Version
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			v += " " + s.Value
+			v.Revision = s.Value
 		}
 	}
 	return v

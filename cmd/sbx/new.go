@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
+	"github.com/agentworkforce/sbx/sandbox"
+	"github.com/spf13/cobra"
+)
+
+func newNewCmd(a *app) *cobra.Command {
+	f := &createFlags{}
+	var key string
+	cmd := &cobra.Command{
+		Use:     "new",
+		Aliases: []string{"create"},
+		Short:   "Create a sandbox and print its reference",
+		Long: "new creates a sandbox, runs a first command in it, and prints its reference. It is\n" +
+			"kept until sbx rm: no reaper touches it before its --ttl, if it has one.",
+		Example: "  id=$(sbx new --provider docker --image alpine)",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runNew(cmd, f, key) },
+	}
+	f.register(cmd, a)
+	cmd.Flags().StringVar(&key, "for", "", "the sandbox of this `KEY`, created if there is none")
+	return cmd
+}
+
+// newView is what new says in JSON.
+type newView struct {
+	Ref       string            `json:"ref"`
+	Provider  string            `json:"provider"`
+	Key       string            `json:"key,omitempty"`
+	Instance  contract.Instance `json:"instance"`
+	ReapAfter string            `json:"reapAfter,omitempty"` // a reaper may destroy it then; the vendor enforces nothing
+	Phases    []phase           `json:"phases"`
+}
+
+func (a *app) runNew(cmd *cobra.Command, f *createFlags, key string) error {
+	ctx, cancel := a.within(cmd)
+	defer cancel()
+	p, sb, err := a.create(ctx, f, key, sandbox.Kept())
+	if err != nil {
+		return err
+	}
+	return closing(p, func() error {
+		v := newView{Ref: sb.Ref().String(), Provider: sb.Provider(), Key: key, Instance: sb.Instance(),
+			Phases: a.watch.of("create", "ready")}
+		d, _ := a.find(sb.Provider())
+		var notes error
+		if f.ttl > 0 && !hasLifetime(d) {
+			v.ReapAfter = f.ttl.String()
+			notes = a.note("%s ends nothing by time: sbx reap --apply may destroy it in %s, nobody else will", sb.Provider(), f.ttl)
+		}
+		notes = join(notes, a.warnings(), a.timings("create", "ready"))
+		printed := a.printRef(v)
+		if printed != nil { // nobody knows of it, and it would be kept for ever
+			_, destroyErr := sb.Destroy(ctx)
+			return join(fmt.Errorf("the reference could not be printed, so the sandbox was destroyed: %w", printed), destroyErr)
+		}
+		return notes
+	})
+}
+
+func (a *app) printRef(v newView) error {
+	if a.json {
+		return printJSON(a.out, v)
+	}
+	_, err := fmt.Fprintln(a.out, v.Ref)
+	return err
+}
+
+// create makes a sandbox at the first provider that can. Close the provider.
+func (a *app) create(ctx context.Context, f *createFlags, key string, more ...sandbox.CreateOption) (*sandbox.Provider, *sandbox.Sandbox, error) {
+	defer quietLine(ctx)
+	if err := f.check(); err != nil { // before anybody is asked anything
+		return nil, nil, err
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := a.providersOf(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []sandbox.Candidate
+	for _, id := range ids {
+		d, _ := a.find(id)
+		c := sandbox.Candidate{Driver: d, Options: a.options()}
+		if c.Create, err = f.at(a, d, cfg); err != nil {
+			return nil, nil, err
+		}
+		c.Create = append(c.Create, more...)
+		all = append(all, c)
+	}
+	if key != "" && len(all) > 1 {
+		return nil, nil, usagef("--for needs one provider: at two of them there could be two sandboxes of the key")
+	}
+	if len(all) > 1 {
+		return sandbox.CreateAmong(ctx, all, sandbox.Requirements{})
+	}
+	p, sb, err := createAt(ctx, all[0], key)
+	return p, sb, a.imageHint(err, all[0].Driver, f, cfg)
+}
+
+// providersOf are the providers to create at; a snapshot is at one of them only.
+func (a *app) providersOf(ctx context.Context, f *createFlags) ([]string, error) {
+	if id, _, ok := strings.Cut(f.snapshot, ":"); ok {
+		if _, known := a.find(id); known {
+			if a.provider != "" && a.provider != id {
+				return nil, usagef("the snapshot is not of the provider --provider names")
+			}
+			return []string{id}, nil
+		}
+	}
+	return a.candidates(ctx)
+}
+
+func createAt(ctx context.Context, c sandbox.Candidate, key string) (*sandbox.Provider, *sandbox.Sandbox, error) {
+	p, err := sandbox.Open(ctx, c.Driver, c.Options...)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sb *sandbox.Sandbox
+	if key != "" {
+		sb, err = p.Ensure(ctx, key, c.Create...)
+	} else {
+		sb, err = p.Create(ctx, c.Create...)
+	}
+	if err != nil {
+		return nil, nil, join(err, p.Close())
+	}
+	return p, sb, nil
+}
+
+// imageHint says how to name an image where that is what is missing.
+func (a *app) imageHint(err error, d sandbox.Driver, f *createFlags, cfg config) error {
+	named := or(or(f.image, f.snapshot), or(cfg.Images[d.ID], d.Manifest.Image))
+	e, ok := errors.AsType[*port.Error](err)
+	if !ok || e.Code != port.CodeInvalidArgument || named != "" {
+		return err
+	}
+	return fmt.Errorf("%w; --image names one, or images.%s in %s", err, d.ID, a.configPath())
+}

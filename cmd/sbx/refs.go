@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/ledger"
+	"github.com/agentworkforce/sbx/port"
+	"github.com/agentworkforce/sbx/sandbox"
+	"github.com/spf13/cobra"
+)
+
+// reference reads REF: provider:native, or the native ID alone when one provider
+// is named by --provider, SBX_PROVIDER or the configuration file.
+func (a *app) reference(s string) (provider, native string, err error) {
+	provider, native, found := strings.Cut(s, ":")
+	if _, known := a.find(provider); found && known && native != "" {
+		if a.provider != "" && a.provider != provider {
+			return "", "", usagef("%s is not of the provider --provider names", s)
+		}
+		return provider, native, nil
+	}
+	ids, err := a.chosen()
+	switch {
+	case err != nil:
+		return "", "", err
+	case s == "" || found && native == "":
+		return "", "", usagef("%q is not a reference such as docker:3f2a", s)
+	case len(ids) == 1:
+		return ids[0], s, nil
+	case found:
+		return "", "", usagef("%q: no provider %q is built in; there are %s", s, provider, strings.Join(a.ids(), ", "))
+	}
+	return "", "", usagef("%q does not say its provider; write PROVIDER:ID, or name one with --provider", s)
+}
+
+// withProvider opens the provider a reference names and closes it after fn.
+func (a *app) withProvider(ctx context.Context, ref string, fn func(p *sandbox.Provider, native string) error) error {
+	provider, native, err := a.reference(ref)
+	if err != nil {
+		return err
+	}
+	p, err := a.open(ctx, provider)
+	if err != nil {
+		return err
+	}
+	return closing(p, func() error { return fn(p, native) })
+}
+
+// withSandbox attaches to the sandbox a reference names.
+func (a *app) withSandbox(ctx context.Context, ref string, fn func(sb *sandbox.Sandbox) error, opts ...sandbox.AttachOption) error {
+	return a.withProvider(ctx, ref, func(p *sandbox.Provider, native string) error {
+		sb, err := a.attach(ctx, p, native, opts...)
+		if err != nil {
+			return err
+		}
+		return fn(sb)
+	})
+}
+
+// shortest is how much of an ID has to be given.
+const shortest = 4
+
+// attach finds a sandbox by its ID, and failing that by the beginning of one. A
+// beginning counts only when it is that of one sandbox alone.
+func (a *app) attach(ctx context.Context, p *sandbox.Provider, native string, opts ...sandbox.AttachOption) (*sandbox.Sandbox, error) {
+	sb, err := p.Attach(ctx, native, opts...)
+	if port.CodeOf(err) != port.CodeNotFound || len(native) < shortest {
+		return sb, err
+	}
+	full, findErr := a.begins(ctx, p, native)
+	if findErr != nil {
+		return nil, findErr
+	}
+	if full == "" {
+		return nil, err
+	}
+	return p.Attach(ctx, full, opts...)
+}
+
+// begins is the ID that begins with start, "" when there is none.
+func (a *app) begins(ctx context.Context, p *sandbox.Provider, start string) (string, error) {
+	var found []string
+	entries, err := a.recorded(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if e.Provider == p.ID() && e.Kind == ledger.KindSandbox && strings.HasPrefix(e.ID, start) {
+			found = append(found, e.ID)
+		}
+	}
+	if p.Supports(contract.CapabilityList) {
+		list, err := p.List(ctx, contract.ListRequest{})
+		if err != nil {
+			return "", err
+		}
+		for _, i := range list {
+			if strings.HasPrefix(i.ID, start) {
+				found = append(found, i.ID)
+			}
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if len(found) > 1 {
+		return "", &port.Error{Code: port.CodeInvalidArgument, Op: "Attach", Provider: p.ID(), ID: start, Outcome: port.OutcomeUnchanged,
+			Reason: fmt.Sprintf("%d sandboxes have an ID that begins so", len(found))}
+	}
+	return strings.Join(found, ""), nil
+}
+
+// dirs is where the ledgers are.
+func (a *app) dirs() (ledger.Dirs, error) { return ledger.StateDir(a.getenv) }
+
+// recorded is what the ledgers of this state directory hold and is not settled,
+// the newest word about each thing, in order of their making. It makes nothing.
+func (a *app) recorded(ctx context.Context) ([]*ledger.Entry, error) {
+	dirs, err := a.dirs()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := ledger.Scan(ctx, dirs)
+	if err != nil {
+		return nil, err
+	}
+	owner := strings.TrimSpace(a.getenv("SBX_OWNER"))
+	latest := map[string]*ledger.Entry{}
+	gone := map[string]bool{}
+	for _, r := range runs {
+		if r.Liveness == ledger.Empty || owner != "" && r.Owner != owner {
+			continue
+		}
+		log, err := ledger.Read(r.Path)
+		if log == nil {
+			return nil, err // what is damaged further down is the reaper's to tell
+		}
+		for _, e := range ledger.Fold(log.Records).Entries {
+			key := e.Provider + "\x00" + e.Scope + "\x00" + e.ID
+			gone[key] = gone[key] || e.Status == ledger.StatusVerifiedGone
+			if have := latest[key]; e.ID != "" && (have == nil || !e.Updated.Before(have.Updated)) {
+				latest[key] = e
+			}
+		}
+	}
+	var out []*ledger.Entry
+	for key, e := range latest {
+		if !gone[key] && !e.Status.Settled() {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *ledger.Entry) int { return a.Opened.Compare(b.Opened) })
+	return out, nil
+}
+
+// complete registers what a flag may hold. A flag that is not there is a mistake
+// of this program, which the help would show.
+func complete(cmd *cobra.Command, flag string, fn cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, fn); err != nil {
+		cmd.Long += "\n" + err.Error()
+	}
+}
+
+func (a *app) completeProviders(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	var out []cobra.Completion
+	for _, id := range a.ids() {
+		if !slices.Contains(strings.Split(before, ","), id) {
+			out = append(out, before+id)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeRefs offers the sandboxes that the ledgers know of; no vendor is asked.
+func (a *app) completeRefs(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	entries, err := a.recorded(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var out []cobra.Completion
+	for _, e := range entries {
+		ref := sandbox.NewRef(e.Provider, e.ID).String()
+		if e.Kind == ledger.KindSandbox && !slices.Contains(args, ref) {
+			out = append(out, cobra.CompletionWithDesc(ref, or(e.Name, moment(e.Opened))))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeRef is completeRefs for verbs that take one.
+func (a *app) completeRef(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeRefs(cmd, args, typed)
+}
+
+// labelTime is how long a vendor has to answer while somebody presses Tab.
+const labelTime = 2 * time.Second
+
+// completeLabels offers the labels that sandboxes have.
+func (a *app) completeLabels(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ids, err := a.chosen()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if len(ids) == 0 {
+		ids = a.ids()
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), labelTime)
+	defer cancel()
+	var out []cobra.Completion
+	for _, id := range ids {
+		p, err := a.open(ctx, id)
+		if err != nil {
+			continue
+		}
+		err = closing(p, func() error {
+			list, err := p.List(ctx, contract.ListRequest{})
+			for _, i := range list {
+				for k, v := range i.Labels {
+					out = append(out, k+"="+v)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			continue // one that does not answer has nothing to offer
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
+}
