@@ -178,6 +178,7 @@ func (f *forger) value(v any, path string) (string, any) {
 // TestForger: whoever has no key changes nothing in the folder of a run that is
 // linked by the digest of its statement.
 func TestForger(t *testing.T) {
+	t.Parallel()
 	g := newGenuine(t)
 	b := g.bundle(t)
 	second := newGenuine(t)

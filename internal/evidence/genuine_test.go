@@ -163,6 +163,9 @@ func genuineLedgers(t testing.TB) (files map[string][]byte, named []conformance.
 	measured := startLedger(t, opts)
 	life(t, measured, "5", ledger.Scoped, true)
 	life(t, measured, "6", ledger.Scoped, true)
+	add(t, measured, ledger.Record{Event: ledger.EventIntent, Intent: "7", Kind: ledger.KindSnapshot, Provider: "acme", Scope: account, Disposition: ledger.Scoped})
+	add(t, measured, ledger.Record{Event: ledger.EventCreated, Intent: "7", ID: "shot-7", Parent: "box-6"})
+	end(t, measured, "7")
 	require.NoError(t, measured.Close())
 	for _, w := range []*ledger.Writer{main, died, reaper, measured} {
 		src, err := os.ReadFile(w.Path())
