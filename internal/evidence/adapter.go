@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -24,14 +25,19 @@ const modulesName = "go.mod//direct"
 // AdapterDigest is the digest of what an adapter is made of: "h1:" and base64.
 // fsys is the module that holds it; provider and base are slash paths of folders,
 // base is "" where the manifest names none. It covers every file that is compiled
-// into the provider and is not generated, whatever the platform, and
-// module@version of every module that these files import directly, from go.mod.
+// into the provider and is not generated, whatever the platform; the same of every
+// package of the module that these import, except the toolkit's own shared ones;
+// and module@version of every module that all of these import, from go.mod.
 // It needs no network, and is the same wherever the module is.
 //
 // The error names the file that cannot be read, or an import that no requirement
 // of go.mod accounts for: an adapter that cannot be bound cannot be verified.
 func AdapterDigest(fsys fs.FS, provider, base string) (string, error) {
-	c := collector{fsys: fsys, content: map[string][]byte{}, imports: map[string]string{}}
+	mod, err := readModule(fsys)
+	if err != nil {
+		return "", fmt.Errorf("evidence: adapter digest: %w", err)
+	}
+	c := newCollector(fsys)
 	for _, folder := range []string{provider, base} {
 		if folder == "" {
 			continue
@@ -40,7 +46,10 @@ func AdapterDigest(fsys fs.FS, provider, base string) (string, error) {
 			return "", fmt.Errorf("evidence: adapter digest: %w", err)
 		}
 	}
-	modules, err := directModules(fsys, c.imports)
+	if err := c.follow(mod.Module.Mod.Path, path.Dir(provider)); err != nil {
+		return "", fmt.Errorf("evidence: adapter digest: %w", err)
+	}
+	modules, err := directModules(mod, c.imports)
 	if err != nil {
 		return "", fmt.Errorf("evidence: adapter digest: %w", err)
 	}
@@ -61,7 +70,60 @@ type collector struct {
 	imports map[string]string // import path to the first file that has it
 }
 
-var errNoGo = errors.New("has no hand-written Go file")
+func newCollector(fsys fs.FS) *collector {
+	return &collector{fsys: fsys, content: map[string][]byte{}, imports: map[string]string{}}
+}
+
+// follow adds the packages of the module own that are imported, until nothing new
+// is. Of the toolkit itself only those beside the provider count: what lies below
+// them is bound by revisions.
+func (c *collector) follow(own, beside string) error {
+	done := map[string]bool{}
+	for name := range c.content {
+		done[path.Dir(name)] = true
+	}
+	for {
+		before := len(done)
+		for _, target := range slices.Sorted(maps.Keys(c.imports)) {
+			dir, ok := strings.CutPrefix(target, own+"/")
+			if !ok || done[dir] || own == toolkit && !within(dir, beside) {
+				continue
+			}
+			done[dir] = true
+			if err := c.pack(dir); err != nil {
+				return fmt.Errorf("%s: %w", c.imports[target], err)
+			}
+		}
+		if len(done) == before {
+			return nil
+		}
+	}
+}
+
+// pack adds the files of one package.
+func (c *collector) pack(dir string) error {
+	entries, err := fs.ReadDir(c.fsys, dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range entries {
+		if !compiled(d.Name()) || d.IsDir() {
+			continue
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s %w", path.Join(dir, d.Name()), errIrregular)
+		}
+		if err := c.file(path.Join(dir, d.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	errNoGo      = errors.New("has no hand-written Go file")
+	errIrregular = errors.New("is no regular file")
+)
 
 func (c *collector) folder(root string) error {
 	before := len(c.content)
@@ -76,7 +138,7 @@ func (c *collector) folder(root string) error {
 		case !compiled(d.Name()):
 			return nil
 		case !d.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file", name)
+			return fmt.Errorf("%s %w", name, errIrregular)
 		}
 		return c.file(name)
 	})

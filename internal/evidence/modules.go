@@ -17,24 +17,27 @@ const toolkit = "github.com/agentworkforce/sbx"
 
 var (
 	errNotRequired = errors.New("no requirement of go.mod accounts for it")
+	errUnnamed     = errors.New("go.mod names no module")
 	errLocal       = errors.New("go.mod replaces its module by a folder, which no version names")
 )
 
-// directModules returns module@version of every module that imports belong to,
-// sorted. The standard library, the module itself and the toolkit are left out.
-func directModules(fsys fs.FS, imports map[string]string) ([]string, error) {
+// readModule reads the go.mod at the root of fsys.
+func readModule(fsys fs.FS) (*modfile.File, error) {
 	src, err := fs.ReadFile(fsys, "go.mod")
 	if err != nil {
 		return nil, err
 	}
 	mod, err := modfile.Parse("go.mod", src, nil)
-	if err != nil {
-		return nil, err
+	if err == nil && mod.Module == nil {
+		err = errUnnamed
 	}
-	own := ""
-	if mod.Module != nil {
-		own = mod.Module.Mod.Path
-	}
+	return mod, err
+}
+
+// directModules returns module@version of every module that imports belong to,
+// sorted. The standard library, the module itself and the toolkit are left out.
+func directModules(mod *modfile.File, imports map[string]string) ([]string, error) {
+	own := mod.Module.Mod.Path
 	var out []string
 	for target, file := range imports {
 		if !strings.Contains(firstElement(target), ".") || within(target, own) || within(target, toolkit) {
