@@ -65,7 +65,7 @@ func (c *copying) treeOut(ctx context.Context, from, to string, mode fs.FileMode
 		}
 	}()
 	count := &counted{ctx: ctx, r: proc.Stdout(), what: "tar"}
-	err = wire.UntarDir(ctx, count, to, wire.UntarLimits{MaxBytes: -1, MaxEntries: -1})
+	err = unpack(count, to)
 	if err == nil {
 		_, err = io.Copy(io.Discard, count) // padding behind the archive's end
 	}
