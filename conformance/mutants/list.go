@@ -83,13 +83,6 @@ func listMutants() []Mutant {
 					r.Tags.Run, r.Labels = v, nil
 				}
 			})},
-		{Name: "list of a failed vendor is short", Seen: "the pages before the one that failed", Kills: "list.contains-created",
-			Make: onList(func(_ contract.ListRequest, all rows, err error) (rows, error) {
-				if len(all) > 2 {
-					return all[1:], nil
-				}
-				return all, err
-			})},
 	}
 }
 
