@@ -81,7 +81,7 @@ func (a *app) failure(ctx context.Context, err error) failureView {
 		v.Capability, v.Support, v.Outcome, v.Retryable = e.Capability, e.Support, string(e.Outcome), e.Retryable
 	}
 	if v.Capability != "" && v.Code == string(port.CodeUnsupported) {
-		v.Supporting = a.supporting(contract.Capability(v.Capability))
+		v.Supporting = a.supporting(contract.Capability(v.Capability), v.Provider)
 	}
 	if e, ok := interruption(ctx); ok {
 		v.Signal = e.sig.String()
@@ -89,11 +89,11 @@ func (a *app) failure(ctx context.Context, err error) failureView {
 	return v
 }
 
-// supporting are the providers that say they have c, by ID.
-func (a *app) supporting(c contract.Capability) []string {
+// supporting are the other providers, by ID, that say they have c.
+func (a *app) supporting(c contract.Capability, but string) []string {
 	out := []string{}
 	for _, d := range a.all() {
-		if d.Manifest.Claims[string(c)].Support == contract.SupportSupported {
+		if d.ID != but && d.Manifest.Claims[string(c)].Support == contract.SupportSupported {
 			out = append(out, d.ID)
 		}
 	}
@@ -133,7 +133,7 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 
 func orNone(ids []string) string {
 	if len(ids) == 0 {
-		return "no provider that is built in"
+		return "no other provider that is built in"
 	}
 	return strings.Join(ids, ", ")
 }

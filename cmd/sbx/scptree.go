@@ -1,11 +1,13 @@
 package main
 
 import (
+	"archive/tar"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
@@ -32,7 +34,7 @@ func (c *copying) treeIn(ctx context.Context, from, to string, mode fs.FileMode)
 	feeder := &counter{ctx: ctx, w: in}
 	packed := make(chan error, 1)
 	go func() {
-		err := wire.TarDir(ctx, from, feeder)
+		err := writeDir(ctx, from, feeder)
 		packed <- join(err, in.Close())
 	}()
 	err = drained(ctx, proc, c.sb)
@@ -130,4 +132,59 @@ func (c *counter) Write(p []byte) (int, error) {
 	}
 	port.ReportProgress(c.ctx, port.Progress{Phase: "tar", Current: c.n})
 	return n, err
+}
+
+// writeDir packs the directory dir so that every tar can unpack it: one that may
+// not be written to is writable until everything is in it. Its own permission bits
+// follow at the end, the deepest first.
+func writeDir(ctx context.Context, dir string, w io.Writer) error {
+	r, plain := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		err := wire.TarDir(ctx, dir, plain)
+		packed <- join(err, plain.CloseWithError(err))
+	}()
+	if err := restrictLast(tar.NewReader(r), tar.NewWriter(w)); err != nil {
+		return join(err, r.CloseWithError(err), ignoring(<-packed, err))
+	}
+	_, err := io.Copy(io.Discard, r) // padding
+	return join(err, <-packed)
+}
+
+// ignoring drops an error that only passes on another one.
+func ignoring(err, other error) error {
+	if errors.Is(err, other) {
+		return nil
+	}
+	return err
+}
+
+func restrictLast(from *tar.Reader, to *tar.Writer) error {
+	var late []*tar.Header
+	for {
+		h, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if h.Typeflag == tar.TypeDir && h.Mode&0o700 != 0o700 {
+			last := *h
+			late = append(late, &last)
+			h.Mode |= 0o700
+		}
+		if err := to.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.Copy(to, from); err != nil {
+			return err
+		}
+	}
+	for _, h := range slices.Backward(late) {
+		if err := to.WriteHeader(h); err != nil {
+			return err
+		}
+	}
+	return to.Close()
 }
