@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
@@ -32,11 +33,13 @@ type checkers struct {
 	provider func() (*schemacheck.Checker, error)
 	catalog  func() (*schemacheck.Checker, error)
 	known    func() (*vocabulary, error)
+	verifier func() (*evidence.Verifier, error)
 }
 
 func newCheckers() *checkers {
 	provider := sync.OnceValues(schemacheck.Provider)
-	return &checkers{provider: provider, catalog: sync.OnceValues(schemacheck.Catalog), known: newVocabulary(provider)}
+	return &checkers{provider: provider, catalog: sync.OnceValues(schemacheck.Catalog), known: newVocabulary(provider),
+		verifier: sync.OnceValues(evidence.NewVerifier)}
 }
 
 // examineAll examines the targets side by side and takes their findings.

@@ -154,17 +154,6 @@ func TestTimeIsNotCached(t *testing.T) {
 	require.Contains(t, rules(set), "providers/acme/provider.yaml SBX146")
 }
 
-func TestExpiredIsAnErrorForWhoeverTouchesIt(t *testing.T) {
-	root := filepath.Join("testdata", "broken")
-	dirs, err := filepath.Glob(filepath.Join(root, "*-evidence-expired"))
-	require.NoError(t, err)
-	require.Len(t, dirs, 1)
-	set, _ := check(t, Options{Root: dirs[0], NoCache: true}, newCheckers())
-	require.NoError(t, set.Err())
-	set, _ = check(t, Options{Root: dirs[0], NoCache: true, Paths: []string{"catalog/acme.yaml"}}, newCheckers())
-	require.Error(t, set.Err())
-}
-
 func TestEvidenceOutsideTheTreeIsNotRead(t *testing.T) {
 	outside := write(t, map[string]string{"statement.json": "{}\n"})
 	root := write(t, map[string]string{

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/evidence"
 )
 
 // project runs the rules about several files and about time.
@@ -18,7 +19,11 @@ func (r *run) project(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range r.targets {
+	more, err := p.touched()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(r.targets, more) {
 		e := r.files[name]
 		switch e.kind {
 		case kindManifest:
@@ -40,7 +45,7 @@ func (r *run) project(ctx context.Context) error {
 	if len(r.given) == 0 {
 		p.unlinked()
 	}
-	return nil
+	return p.records()
 }
 
 // providers looks providers up by ID: among the targets, beside them, and at
@@ -51,6 +56,9 @@ type providers struct {
 	byID   map[string]string // ID -> path of the manifest
 	walked bool
 	module func() string // path of the module at the root, empty when there is none
+
+	keys     *evidence.Keys
+	keysRead bool
 }
 
 func (r *run) newProviders(ctx context.Context) (*providers, error) {

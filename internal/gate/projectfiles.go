@@ -68,7 +68,12 @@ func (p *providers) entry(name string, e *examined) error {
 		}
 	}
 	for _, l := range f.Evidence {
-		p.evidence(name, l)
+		if !p.evidence(name, l) {
+			continue
+		}
+		if err := p.proof(name, e, l); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -83,20 +88,24 @@ func (p *providers) folder(id string) bool {
 	return false
 }
 
-// evidence compares a linked statement with its digest. The digest that was
-// found is not offered: a digest is never changed to fit.
-func (p *providers) evidence(name string, l link) {
+// evidence compares a linked statement with its digest and reports whether there
+// is one to judge. The digest that was found is not offered: a digest is never
+// changed to fit.
+func (p *providers) evidence(name string, l link) bool {
 	got, err := p.digest(l.Path.Text)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.at(name, ruleEvidenceAbsent, l.Path.At, "there is no file "+quote(l.Path.Text)).Help =
 			"commit the artifact, or remove the link and set status to unknown"
+		return false
 	case err != nil:
 		p.at(name, ruleEvidencePath, l.Path.At, quote(l.Path.Text)+" cannot be read inside this tree")
+		return false
 	case got != l.SHA256.Text:
 		p.at(name, ruleEvidenceDigest, l.SHA256.At, quote(l.Path.Text)+" is not the file that was linked: its digest is another one").Help =
 			"restore the artifact; a digest is never changed to fit"
 	}
+	return true
 }
 
 // unlinked warns about statements that no entry links.

@@ -99,13 +99,13 @@ func ownRules() []string {
 		ruleExpired, ruleWaiverExpired, ruleEvidencePath, ruleNothingTested, ruleOtherEvidence, ruleUnlinked,
 		ruleEntryName, ruleStub, ruleImport, ruleEnvironment, rulePolicy, ruleErrorDropped, ruleState,
 		ruleErrorText, ruleProcess, ruleSleep, ruleUnbounded, ruleGoSyntax, ruleVendorKey, ruleEntropy,
-		ruleURLSecret, rulePrivateKey}
+		ruleURLSecret, rulePrivateKey, ruleDummyLeaked}
 }
 
 // Implemented returns the IDs of every rule that Validate can report without a
 // Source, sorted: those of syntax, of the schemas and of this package.
 func Implemented() []string {
-	out := ownRules()
+	out := append(ownRules(), evidenceRules()...)
 	for _, r := range yamldoc.Rules() {
 		out = append(out, r.ID)
 	}
