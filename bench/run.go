@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +45,10 @@ const (
 	EnvArtifact = "SBX_BENCH_ARTIFACT"
 	// EnvSamples is how many samples are taken of each metric.
 	EnvSamples = "SBX_BENCH_SAMPLES"
+	// EnvProgress is a file to which a ProgressLine is appended after every attempt.
+	EnvProgress = "SBX_BENCH_PROGRESS"
+	// EnvState is the root of the run's ledgers, which stay there.
+	EnvState = "SBX_BENCH_STATE"
 )
 
 // Run measures as a Go benchmark. The sub-benchmark "exec" is a loop in the
@@ -59,7 +65,21 @@ func Run(b *testing.B, h conformance.Harness) {
 	}
 	b.Run("exec", func(b *testing.B) { loop(b, h) })
 	b.Run("all", func(b *testing.B) {
-		opts := Options{Samples: 3, Artifact: os.Getenv(EnvArtifact), StateDir: b.TempDir()}
+		opts := Options{Samples: 3, Artifact: os.Getenv(EnvArtifact), StateDir: os.Getenv(EnvState)}
+		if opts.StateDir == "" {
+			opts.StateDir = b.TempDir()
+		}
+		done, err := observe(&opts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() {
+			if err := done(); err != nil {
+				b.Error(err)
+			}
+		}()
+		ctx, stop := signal.NotifyContext(b.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
 		if n := os.Getenv(EnvSamples); n != "" {
 			var err error
 			if opts.Samples, err = strconv.Atoi(n); err != nil {
@@ -69,7 +89,7 @@ func Run(b *testing.B, h conformance.Harness) {
 		var a *Artifact
 		for b.Loop() {
 			var err error
-			if a, err = Execute(b.Context(), h, opts); err != nil {
+			if a, err = Execute(ctx, h, opts); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -55,7 +55,7 @@ type process struct {
 func startChild(ctx context.Context, test, role, stateDir string) (Child, error) {
 	// The process has to outlive what starts it, and is ended by the check.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), os.Args[0], "-test.run=^"+regexp.QuoteMeta(test)+"$", "-test.count=1", "-test.timeout=10m")
-	cmd.Env = append(os.Environ(), envChild+"="+role, envState+"="+stateDir)
+	cmd.Env = append(os.Environ(), envChild+"="+role, EnvState+"="+stateDir)
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("conformance: child: %w", err)

@@ -30,6 +30,7 @@ func Execute(ctx context.Context, h Harness, opts RunOptions) (*Report, error) {
 	before, method, beforeErr := s.countVendor(ctx)
 	s.before = before
 	r.run(ctx)
+	r.control(ctx, report, opts.Dummy)
 	if ctx.Err() != nil {
 		r.problem("the run was ended early: %v", context.Cause(ctx))
 	}

@@ -28,6 +28,27 @@ type Harness struct {
 	// run's sandboxes are in. nil where there is no such way; the adapter's own
 	// List is used then, and the report says so.
 	Count func(ctx context.Context) (map[string]int, error)
+	// Witness is a host within reach of the sandboxes that a check can listen on.
+	// Without it nobody sees what a sandbox reaches.
+	Witness Witness
+}
+
+// Witness says how sandboxes that nothing is denied to reach this machine. Empty
+// fields are not known.
+type Witness struct {
+	// Address is an IPv4 address of this machine: the loopback's, a bridge's.
+	Address string
+	// Name is a host name that stands for Address inside a sandbox.
+	Name string
+}
+
+// hosts are the ways to say it.
+func (w Witness) hosts() []string {
+	out := []string{w.Address}
+	if w.Name != "" {
+		out = append(out, w.Name)
+	}
+	return out
 }
 
 // RunOptions change what Execute does. The zero value runs everything, one
@@ -50,6 +71,9 @@ type RunOptions struct {
 	// StateDir is the root of the run's ledgers, absolute; empty is a temporary
 	// directory that is removed when nothing is owed any more.
 	StateDir string
+	// Dummy is a secret that the caller injected into this process on purpose. A
+	// control after the checks looks for it inside a sandbox; empty leaves it out.
+	Dummy string
 	// Child starts another process that opens this same harness in stateDir,
 	// makes one sandbox as role says, writes its ID on one line to standard
 	// output and waits. Checks that need a process to die are unknown

@@ -116,6 +116,9 @@ type Report struct {
 	Vendor VendorCounts `json:"vendor"`
 	// Ledgers are the runs that were recorded, by name.
 	Ledgers []LedgerSummary `json:"ledgers,omitempty"`
+	// Controls names what was looked for beyond the checks and not found, with a
+	// search that finds it when it is planted.
+	Controls []string `json:"controls,omitempty"`
 	// Problems are failures of the run itself: preflight, teardown of what
 	// several checks shared, ledgers that cannot be read.
 	Problems []string `json:"problems,omitempty"`

@@ -26,11 +26,18 @@ const (
 	EnvReport = "SBX_CONFORMANCE_REPORT"
 	// EnvProbing, when not empty, calls capabilities whose support is unknown.
 	EnvProbing = "SBX_CONFORMANCE_PROBING"
+	// EnvProgress is a file to which a ProgressLine is appended when a check starts
+	// and when it ends.
+	EnvProgress = "SBX_CONFORMANCE_PROGRESS"
+	// EnvState is the root of the run's ledgers, which stay there.
+	EnvState = "SBX_CONFORMANCE_STATE"
+	// EnvDummy is a secret that is injected on purpose and must be found nowhere:
+	// see ControlDummy.
+	EnvDummy = "SBX_CONFORMANCE_DUMMY"
 	// EnvRequire is a list of words; "owed" makes an owed check that is unknown fail.
 	EnvRequire = "SBX_REQUIRE"
 
 	envChild = "SBX_CONFORMANCE_CHILD"
-	envState = "SBX_CONFORMANCE_STATE"
 )
 
 // Run runs the checks and gives each one a subtest named by its ID. A failed
@@ -40,7 +47,7 @@ const (
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	if role := os.Getenv(envChild); role != "" {
-		if err := beChild(t.Context(), h, role, os.Getenv(envState)); err != nil {
+		if err := beChild(t.Context(), h, role, os.Getenv(EnvState)); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -56,6 +63,18 @@ func Run(t *testing.T, h Harness) {
 				t.Logf("[%3d/%d %6s] %-20s %s", p.Done, p.Total, p.Elapsed.Round(100*time.Millisecond), p.Result.Verdict, p.Result.ID)
 			}
 		}
+	}
+	if name := os.Getenv(EnvProgress); name != "" {
+		progress, err := openProgress(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := progress.close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		opts.Observer = progress.observe
 	}
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -101,7 +120,8 @@ func tell(t *testing.T, report *Report, owed bool) {
 const notSelected = "not selected"
 
 func optionsFromEnvironment() (RunOptions, error) {
-	opts := RunOptions{Parallel: 4, Report: os.Getenv(EnvReport), Probing: os.Getenv(EnvProbing) != ""}
+	opts := RunOptions{Parallel: 4, Report: os.Getenv(EnvReport), Probing: os.Getenv(EnvProbing) != "",
+		StateDir: os.Getenv(EnvState), Dummy: os.Getenv(EnvDummy)}
 	pattern := os.Getenv(EnvRun)
 	if f := flag.Lookup("test.run"); pattern == "" && f != nil {
 		if _, sub, ok := strings.Cut(f.Value.String(), "/"); ok {
