@@ -148,7 +148,7 @@ func (u *user) folders() []string {
 // until waits for a condition; only a failing test waits long.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, 60*time.Second, 20*time.Millisecond, what)
+	require.Eventually(t, holds, 20*time.Second, 20*time.Millisecond, what)
 }
 
 func signals() []os.Signal {

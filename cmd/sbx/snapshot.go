@@ -212,6 +212,9 @@ type forkView struct {
 }
 
 func (a *app) fork(ctx context.Context, sb *sandbox.Sandbox, n int, name string, ttl time.Duration) error {
+	if !sb.Supports(contract.CapabilityFork) {
+		n = 1 // one refusal says it
+	}
 	origin, err := a.entryOf(ctx, sb.Provider(), sb.ID())
 	if err != nil {
 		return err
