@@ -74,7 +74,8 @@ func newRootCmd(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("chdir", "", "run as if started in this folder")
-	root.AddCommand(newNewCmd(s), newGenerateCmd(s), newChecklistCmd(s), newValidateCmd(s), newExplainCmd(s), newSchemaCmd(s))
+	root.AddCommand(newNewCmd(s), newGenerateCmd(s), newChecklistCmd(s), newValidateCmd(s), newExplainCmd(s), newSchemaCmd(s),
+		newConformanceCmd(s))
 	usageArgs(root)
 	return root
 }
