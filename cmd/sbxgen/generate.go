@@ -73,6 +73,9 @@ func loadProject(cmd *cobra.Command, s streams, ids []string) (*gen.Project, err
 	if err := printFindings(s.err, found, root); err != nil {
 		return nil, err
 	}
+	if len(ids) == 0 {
+		return p, nil
+	}
 	var known []string
 	for _, m := range p.Manifests {
 		known = append(known, m.ID())

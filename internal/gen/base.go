@@ -5,6 +5,7 @@ import (
 	"context"
 	"os/exec"
 	"path"
+	"path/filepath"
 )
 
 // baseModel finds the provider that another one builds on: in this module, or
@@ -22,8 +23,7 @@ func (p *Project) baseModel(id string) (*providerModel, bool) {
 func (p *Project) baseManifest(id string) (v map[string]any, module, dir string, ok bool) {
 	for _, m := range p.Manifests {
 		if m.ID() == id {
-			v, ok = m.Doc.Value().(map[string]any)
-			return v, p.Module, m.Dir, ok
+			return m.value(), p.Module, m.Dir, true
 		}
 	}
 	if p.InTree {
@@ -37,12 +37,12 @@ func (p *Project) baseManifest(id string) (v map[string]any, module, dir string,
 		}
 	}
 	dir = path.Join("providers", id)
-	m, found, err := readManifest(root, dir)
-	if err != nil || hasErrors(found) {
+	src, err := readLimited(filepath.Join(root, filepath.FromSlash(dir), ManifestName))
+	if err != nil {
 		return nil, "", "", false
 	}
-	v, ok = m.Doc.Value().(map[string]any)
-	return v, modulePath, dir, ok
+	v = newManifest(dir, src).value()
+	return v, modulePath, dir, len(v) > 0
 }
 
 // requiredModuleDir asks the go command where the sbx module is that the

@@ -14,7 +14,6 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
-	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
 // Place says where a new provider goes. The zero value is the module around
@@ -168,8 +167,8 @@ func (s *Site) Scaffold(d *Draft) (*Scaffold, []diag.Diagnostic, error) {
 		return nil, found, err
 	}
 	out.Text = text
-	m := &Manifest{Dir: out.Dir, Path: path.Join(out.Dir, ManifestName)}
-	if m.Doc, found = yamldoc.Parse(m.Path, text); m.Doc == nil || hasErrors(found) {
+	m := newManifest(out.Dir, text)
+	if doc, found := m.doc(); doc == nil || hasErrors(found) {
 		return nil, found, nil
 	}
 	if out.Exists, err = s.Project.taken(m); err != nil {
@@ -187,7 +186,7 @@ func (s *Site) Scaffold(d *Draft) (*Scaffold, []diag.Diagnostic, error) {
 func (p *Project) taken(m *Manifest) (bool, error) {
 	for _, other := range p.Manifests {
 		switch {
-		case other.Dir == m.Dir && reflect.DeepEqual(other.Doc.Value(), m.Doc.Value()):
+		case other.Dir == m.Dir && reflect.DeepEqual(other.value(), m.value()):
 			return true, nil
 		case other.Dir == m.Dir:
 			return false, &PlaceError{fmt.Sprintf("%s is there already and says something else; edit it, and run sbxgen generate", other.Path)}

@@ -10,9 +10,12 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentworkforce/sbx/internal/gen/tree"
 	"github.com/agentworkforce/sbx/templates"
@@ -27,15 +30,21 @@ const revision = 1
 // module itself, what is made from the schema.
 func (p *Project) Plan(ids ...string) (tree.Plan, error) {
 	plan := tree.Plan{Validate: validateGo}
-	for _, m := range p.Manifests {
-		if len(ids) > 0 && !slices.Contains(ids, m.ID()) {
-			continue
-		}
-		u, err := p.providerUnit(m)
-		if err != nil {
-			return plan, err
-		}
-		plan.Units = append(plan.Units, u)
+	wanted := p.Manifests
+	if len(ids) > 0 {
+		wanted = slices.DeleteFunc(slices.Clone(wanted), func(m *Manifest) bool { return !slices.Contains(ids, m.ID()) })
+	}
+	plan.Units = make([]tree.Unit, len(wanted))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range wanted {
+		g.Go(func() (err error) {
+			plan.Units[i], err = p.providerUnit(m)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return plan, err
 	}
 	if len(ids) > 0 {
 		return plan, nil
@@ -65,7 +74,7 @@ func validateGo(name string, content []byte) error {
 func (p *Project) schemaUnit() tree.Unit {
 	inputs := p.schemaInputs()
 	for _, m := range p.Manifests {
-		inputs[m.Path] = digest(m.Doc.Source())
+		inputs[m.Path] = digest(m.src)
 	}
 	for name, b := range p.src.data {
 		inputs["schema/"+name] = digest(b)
@@ -118,29 +127,44 @@ func (p *Project) nativeModels() []*providerModel {
 }
 
 func (p *Project) model(m *Manifest) *providerModel {
-	v, _ := m.Doc.Value().(map[string]any)
-	return newProviderModel(v, p.vocab, p.Module, m.Dir)
+	return newProviderModel(m.value(), p.vocab, p.Module, m.Dir)
 }
 
-// providerUnit is everything made for one provider.
+// providerUnit is everything made for one provider. What only rendering needs
+// is read when it renders.
 func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
-	src, err := readAdapterSource(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
+	unwritten, err := p.unwritten(m, readUnwritten)
 	if err != nil {
 		return tree.Unit{}, err
 	}
-	model := p.model(m)
-	if !src.exists && model.native() && model.base == "" {
-		src.unwritten = p.scaffoldedMethods(model) // as they will be after this run
-	}
 	inputs := p.schemaInputs()
 	delete(inputs, "schema/catalog.schema.json")
-	inputs["provider.yaml"] = digest(m.Doc.Source())
-	inputs["unwritten"] = digest([]byte(strings.Join(src.unwritten, "\n")))
+	inputs["provider.yaml"] = digest(m.src)
+	inputs["unwritten"] = digest([]byte(strings.Join(unwritten.unwritten, "\n")))
 	inputs["templates"] = p.templates
 	return tree.Unit{
 		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", "testdata/contract/**"},
-		Render: func(context.Context) (tree.Output, error) { return p.providerOutput(model, src) },
+		Render: func(context.Context) (tree.Output, error) {
+			src, err := p.unwritten(m, readAdapterSource)
+			if err != nil {
+				return tree.Output{}, err
+			}
+			return p.providerOutput(p.model(m), src)
+		},
 	}, nil
+}
+
+// unwritten reads a provider's hand-written files, or says what they will be
+// when this run has scaffolded them.
+func (p *Project) unwritten(m *Manifest, read func(dir string) (adapterSource, error)) (adapterSource, error) {
+	src, err := read(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
+	if err != nil || src.exists {
+		return src, err
+	}
+	if model := p.model(m); model.native() && model.base == "" {
+		src.unwritten = p.scaffoldedMethods(model)
+	}
+	return src, nil
 }
 
 func (p *Project) providerOutput(m *providerModel, src adapterSource) (tree.Output, error) {

@@ -18,12 +18,8 @@ import (
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
-	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
 )
-
-// ManifestName is the file that makes a folder a provider.
-const ManifestName = "provider.yaml"
 
 // Project is a module that holds providers: this one, or somebody else's.
 type Project struct {
@@ -43,19 +39,6 @@ type Project struct {
 	// inputs are digests of the schema, templates that of all templates.
 	inputs    map[string]string
 	templates string
-}
-
-// Manifest is one provider.yaml of a project.
-type Manifest struct {
-	Dir  string // slash path of the folder, relative to the project's root
-	Path string // Dir/provider.yaml
-	Doc  *yamldoc.Doc
-}
-
-// ID is the provider's id as written; empty when there is none.
-func (m *Manifest) ID() string {
-	v, _ := m.Doc.Value().(map[string]any)
-	return node(v).text("id")
 }
 
 // ModuleError says that no module was found to generate into.
@@ -132,11 +115,8 @@ func (p *Project) readManifests(dirs []string, checker *schemacheck.Checker) ([]
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, dir := range dirs {
 		g.Go(func() error {
-			m, found, err := readManifest(p.Root, dir)
-			if m != nil {
-				found = append(found, checker.Validate(m.Doc)...)
-			}
-			manifests[i], findings[i] = m, found
+			var err error
+			manifests[i], findings[i], err = p.readManifest(dir, checker)
 			return err
 		})
 	}
@@ -187,23 +167,6 @@ func lintDiagnostics(fsys fs.FS) []diag.Diagnostic {
 			Message: pr.Message, Suggestion: pr.Suggestion, Next: "sbxgen generate"})
 	}
 	return out
-}
-
-func readManifest(root, dir string) (*Manifest, []diag.Diagnostic, error) {
-	m := &Manifest{Dir: dir, Path: path.Join(dir, ManifestName)}
-	f, err := os.Open(filepath.Join(root, filepath.FromSlash(m.Path)))
-	if err != nil {
-		return nil, nil, err
-	}
-	doc, found, err := yamldoc.Read(m.Path, f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, nil, err
-	}
-	if doc == nil || hasErrors(found) {
-		return nil, found, nil
-	}
-	m.Doc = doc
-	return m, found, nil
 }
 
 func hasErrors(found []diag.Diagnostic) bool {

@@ -1,0 +1,88 @@
+package gen
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+
+	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/gen/tree"
+	"github.com/agentworkforce/sbx/internal/schemacheck"
+	"github.com/agentworkforce/sbx/internal/yamldoc"
+)
+
+// ManifestName is the file that makes a folder a provider.
+const ManifestName = "provider.yaml"
+
+// Manifest is one provider.yaml of a project.
+type Manifest struct {
+	Dir  string // slash path of the folder, relative to the project's root
+	Path string // Dir/provider.yaml
+	src  []byte
+	doc  func() (*yamldoc.Doc, []diag.Diagnostic)
+}
+
+func newManifest(dir string, src []byte) *Manifest {
+	m := &Manifest{Dir: dir, Path: path.Join(dir, ManifestName), src: src}
+	m.doc = sync.OnceValues(func() (*yamldoc.Doc, []diag.Diagnostic) { return yamldoc.Parse(m.Path, src) })
+	return m
+}
+
+// value is the manifest as decoded; a document that is none is empty.
+func (m *Manifest) value() node {
+	doc, _ := m.doc()
+	if doc == nil {
+		return node{}
+	}
+	v, _ := doc.Value().(map[string]any)
+	return v
+}
+
+// ID is the provider's id as written; empty when there is none.
+func (m *Manifest) ID() string { return m.value().text("id") }
+
+// readManifest reads the manifest in dir. It is parsed and checked unless the
+// folder's lock says that generated files were made from these very bytes with
+// this very schema: then it has been checked, and is parsed when it is needed.
+func (p *Project) readManifest(dir string, checker *schemacheck.Checker) (*Manifest, []diag.Diagnostic, error) {
+	src, err := readLimited(filepath.Join(p.Root, filepath.FromSlash(path.Join(dir, ManifestName))))
+	if err != nil {
+		return nil, nil, err
+	}
+	m := newManifest(dir, src)
+	if p.generatedFrom(m) {
+		return m, nil, nil
+	}
+	doc, found := m.doc()
+	if doc == nil || hasErrors(found) {
+		return nil, found, nil
+	}
+	return m, append(found, checker.Validate(doc)...), nil
+}
+
+func (p *Project) generatedFrom(m *Manifest) bool {
+	recorded := tree.RecordedInputs(p.Root, path.Join(m.Dir, tree.LockName))
+	if recorded["provider.yaml"] != digest(m.src) {
+		return false
+	}
+	for name, sum := range p.inputs {
+		if old, ok := recorded[name]; ok && old != sum {
+			return false
+		}
+	}
+	return recorded["schema/provider.schema.json"] != ""
+}
+
+// readLimited reads a file no further than a manifest may be long, which is
+// enough to say that it is longer.
+func readLimited(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	src, err := io.ReadAll(io.LimitReader(f, yamldoc.MaxBytes+1))
+	return src, errors.Join(err, f.Close())
+}
