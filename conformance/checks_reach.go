@@ -27,23 +27,29 @@ func reachChecks() map[string]proof {
 
 const checkedPort = 8087
 
-// portAnswers needs a program in the sandbox that can listen.
-func portAnswers(ctx context.Context, t *trial) error {
-	sb, err := t.create(ctx, sandbox.WithPorts(checkedPort))
+// published starts a server in a sandbox and returns how its port is reached. It
+// needs a program in the sandbox that can listen.
+func (t *trial) published(ctx context.Context, number int) (*sandbox.Sandbox, contract.PortAccess, error) {
+	sb, err := t.create(ctx, sandbox.WithPorts(number))
 	if err != nil {
-		return err
+		return nil, contract.PortAccess{}, err
 	}
-	server := fmt.Sprintf(`command -v nc > /dev/null || exit 42
-(while :; do printf 'HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nsbxc-port' | nc -l -p %d || sleep 1; done) > /dev/null 2>&1 < /dev/null &
-echo started`, checkedPort)
+	server := fmt.Sprintf(`if command -v nc > /dev/null; then n=nc; elif command -v busybox > /dev/null; then n='busybox nc'; else exit 42; fi
+(while :; do printf 'HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nsbxc-port' | $n -l -p %d || sleep 1; done) > /dev/null 2>&1 < /dev/null &
+echo started`, number)
 	res, err := sb.Exec(ctx, contract.Command{Script: server, Timeout: execLimit})
 	switch {
 	case err != nil:
-		return err
+		return nil, contract.PortAccess{}, err
 	case res.ExitCode == 42:
-		return unknown(NotAttempted, "the image has no nc to listen with")
+		return nil, contract.PortAccess{}, unknown(NotAttempted, "the image has no nc to listen with")
 	}
-	access, err := sb.PortURL(ctx, checkedPort)
+	access, err := sb.PortURL(ctx, number)
+	return sb, access, err
+}
+
+func portAnswers(ctx context.Context, t *trial) error {
+	_, access, err := t.published(ctx, checkedPort)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ func shapeChecks() map[string]proof {
 		"shape.blank-credential-is-absent": {run: blankCredential, offline: true},
 		"shape.detached-exec-is-whole":     {run: reservedCapability},
 		"shape.undeclared-refuses":         {run: undeclaredRefuses},
+		"shape.pinned-client":              {run: pinnedClient, offline: true},
 	}
 }
 

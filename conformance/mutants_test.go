@@ -27,7 +27,7 @@ func tried(t *testing.T, m mutants.Mutant) (conformance.Result, *conformance.Rep
 	t.Helper()
 	v, err := reference.New(t.TempDir(), reference.Traits{})
 	require.NoError(t, err)
-	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Options: []sandbox.Option{
+	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1"}, Options: []sandbox.Option{
 		sandbox.WithSecret("token", port.NewSecret(mutants.Token)), sandbox.WithTable(m.Make()),
 		sandbox.WithDeadlines(sandbox.Deadlines{Destroy: 2 * time.Second, Ready: 3 * time.Second, Lookup: 5 * time.Second})}}
 	if m.Manifest != nil {

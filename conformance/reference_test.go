@@ -21,7 +21,7 @@ func harness(t testing.TB, traits reference.Traits) conformance.Harness {
 	t.Helper()
 	v, err := reference.New(t.TempDir(), traits)
 	require.NoError(t, err)
-	return conformance.Harness{Driver: v.Driver(), Count: v.Count, Options: []sandbox.Option{
+	return conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1"}, Options: []sandbox.Option{
 		sandbox.WithSecret("token", port.NewSecret("reference-token-1234"))}}
 }
 

@@ -49,8 +49,18 @@ func EgressDisposition(control contract.EgressControl, policy *contract.EgressPo
 // applyEgress refuses, or takes the policy out of the request with a warning.
 func (p *Provider) applyEgress(op operation, o *createOptions) error {
 	policy := o.request.Egress
+	sealed := p.driver.Manifest.Egress == contract.EgressControlNone &&
+		p.driver.Manifest.EgressDefault == contract.EgressModeDenyAll
+	if sealed && policy != nil && policy.Mode == contract.EgressModeAllowAll {
+		return p.refuse(op, port.CodeUnsupported,
+			"egress: sandboxes of this provider reach nothing, and no policy changes that; nothing was created")
+	}
 	switch EgressDisposition(p.driver.Manifest.Egress, policy, o.uncontained) {
 	case DispositionRefuseUncontained:
+		if sealed {
+			return p.refuse(op, port.CodeUnsupported,
+				"egress: this provider enforces no policy; its sandboxes reach nothing, with or without one; nothing was created")
+		}
 		return p.refuse(op, port.CodeUnsupported,
 			"egress: this provider enforces no policy, so the sandbox would reach everything; nothing was created")
 	case DispositionRefuseUnenforceable:

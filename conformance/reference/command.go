@@ -115,6 +115,9 @@ func (a *Adapter) Exec(ctx context.Context, id string, c contract.Command) (res 
 	}
 	cmd.Stdin = in
 	began := time.Now()
+	if c.Timeout == 0 {
+		c.Timeout = 2 * time.Second // the vendor's default, as the manifest states it
+	}
 	if err := a.finish(ctx, b, cmd, c.Timeout); err != nil {
 		return contract.ExecResult{}, err
 	}

@@ -113,7 +113,7 @@ func (a *Adapter) PortURL(ctx context.Context, id string, n int) (contract.PortA
 	if !slices.Contains(b.ports, int64(n)) {
 		return contract.PortAccess{}, fail("PortURL", id, port.CodeFailedPrecondition, "the port is not published")
 	}
-	return contract.PortAccess{Port: int64(n), URL: fmt.Sprintf("http://127.0.0.1:%d", n), Audience: contract.PortAudienceHost}, nil
+	return contract.PortAccess{Port: int64(n), URL: fmt.Sprintf("http://127.0.0.1:%d", n), Audience: contract.PortAudienceAnyone}, nil
 }
 
 // Logs implements contract.LogReader. It does not follow.

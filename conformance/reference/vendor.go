@@ -82,14 +82,15 @@ func (v *Vendor) Driver() sandbox.Driver {
 }
 
 func (v *Vendor) manifest() contract.Manifest {
-	synchronous := true
+	synchronous, life := true, 2*time.Second
 	m := contract.Manifest{ID: "reference", Name: "Reference", Kind: contract.AdapterKindNative, Claims: map[string]contract.Claim{},
 		Settings: []contract.SettingRule{{Key: "token", Env: "SBX_REFERENCE_TOKEN", Label: "Token", Secret: true,
 			Type: contract.SettingTypeString}},
 		CredentialSets: [][]string{{"token"}},
 		Labels:         contract.LabelRules{Encoding: contract.LabelEncodingMap, Filter: contract.LabelFilterServer},
 		Egress:         contract.EgressControlNone, Isolation: contract.IsolationNone, GoneProof: contract.GoneProofBoth,
-		DeleteSynchronous: &synchronous, ExecStreams: contract.StreamsSeparate, Image: Image, ForkKeeps: contract.KeepsDisk}
+		DeleteSynchronous: &synchronous, ExecStreams: contract.StreamsSeparate, Image: Image, ForkKeeps: contract.KeepsDisk,
+		ExecTimeoutDefault: &life, EgressDefault: contract.EgressModeAllowAll, PortAudience: contract.PortAudienceAnyone}
 	if v.traits.Merged {
 		m.ExecStreams = contract.StreamsMerged
 	}

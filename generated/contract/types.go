@@ -739,6 +739,16 @@ type Endpoint struct {
 	Env string `json:"env,omitempty"`
 }
 
+// PinnedClient: A client package of the vendor at the one version that was read and is used.
+type PinnedClient struct {
+	// Path of the Go module.
+	Module string `json:"module"`
+	// Its version.
+	Version string `json:"version"`
+	// Digest of its content as go.sum has it, in hex; empty when the manifest names none.
+	Sha256 string `json:"sha256,omitempty"`
+}
+
 // Leaves: A kind of resource this provider can leave behind, and how the reaper deals with it.
 type Leaves struct {
 	// A kind of thing a provider can leave behind and the cleanup ledger tracks.
@@ -788,6 +798,18 @@ type Manifest struct {
 	// Longest life of a command the vendor allows; absent is not known or none. Nanoseconds in
 	// JSON.
 	ExecTimeoutCap *time.Duration `json:"execTimeoutCap,omitempty"`
+	// Life that the vendor gives a command when nobody says; absent is not known or none.
+	// Nanoseconds in JSON.
+	ExecTimeoutDefault *time.Duration `json:"execTimeoutDefault,omitempty"`
+	// Names, and prefixes ending in *, of variables that the provider itself puts into a
+	// sandbox.
+	EnvReserved []string `json:"envReserved,omitempty"`
+	// What a sandbox may reach when nobody says; absent is not known.
+	EgressDefault EgressMode `json:"egressDefault,omitempty"`
+	// Who may open a published port, claimed for every port; absent is not known.
+	PortAudience PortAudience `json:"portAudience,omitempty"`
+	// Client packages of the vendor that the adapter is built on.
+	Clients []PinnedClient `json:"clients,omitempty"`
 	// Default image of the manifest; empty when there is none.
 	Image string `json:"image,omitempty"`
 	// What a fork carries over; absent when there is no fork or it is not known.

@@ -47,7 +47,7 @@ func pointerFunc(m *providerModel) *Statement {
 }
 
 func (m *providerModel) needsPointer() bool {
-	return m.deleteSynchronous != nil || m.execTimeoutCap != "" || m.labels.max != nil ||
+	return m.deleteSynchronous != nil || m.execTimeoutCap != "" || m.execTimeoutDefault != "" || m.labels.max != nil ||
 		m.labels.maxKeyLength != nil || m.labels.maxValueLength != nil
 }
 
@@ -91,9 +91,12 @@ func manifestLiteral(m *providerModel) *Statement {
 	if m.execStreams != "" {
 		d[Id("ExecStreams")] = word("Streams", m.execStreams)
 	}
-	if cap, err := time.ParseDuration(m.execTimeoutCap); err == nil {
-		d[Id("ExecTimeoutCap")] = Id("ptr").Call(Qual("time", "Duration").Call(Lit(int(cap/time.Second))).Op("*").Qual("time", "Second"))
+	for name, text := range map[string]string{"ExecTimeoutCap": m.execTimeoutCap, "ExecTimeoutDefault": m.execTimeoutDefault} {
+		if life, err := time.ParseDuration(text); err == nil {
+			d[Id(name)] = Id("ptr").Call(Qual("time", "Duration").Call(Lit(int(life/time.Second))).Op("*").Qual("time", "Second"))
+		}
 	}
+	clientFacts(m, d)
 	if m.image != "" {
 		d[Id("Image")] = Lit(m.image)
 	}
@@ -101,6 +104,27 @@ func manifestLiteral(m *providerModel) *Statement {
 		d[Id("ForkKeeps")] = word("Keeps", m.forkKeeps)
 	}
 	return cqual("Manifest").Values(d)
+}
+
+// clientFacts adds what the conformance checks hold against the sandbox.
+func clientFacts(m *providerModel, d Dict) {
+	if len(m.envReserved) > 0 {
+		d[Id("EnvReserved")] = Index().String().Add(stringsLiteral(m.envReserved))
+	}
+	if m.egressDefault != "" {
+		d[Id("EgressDefault")] = word("EgressMode", m.egressDefault)
+	}
+	if m.portAudience != "" {
+		d[Id("PortAudience")] = word("PortAudience", m.portAudience)
+	}
+	if len(m.clients) > 0 {
+		d[Id("Clients")] = Index().Add(cqual("PinnedClient")).ValuesFunc(func(g *Group) {
+			for _, c := range m.clients {
+				g.Line().Values(Dict{Id("Module"): Lit(c.module), Id("Version"): Lit(c.version), Id("Sha256"): Lit(c.sha256)})
+			}
+			g.Line()
+		})
+	}
 }
 
 func stringsLiteral(in []string) *Statement {

@@ -21,6 +21,10 @@ func newProviderModel(manifest map[string]any, v *vocabulary, module, dir string
 		execStreams:    n.node("exec").factText("streams"),
 		execTimeoutCap: goDuration(n.node("exec").factText("timeoutCap")),
 		image:          n.node("images").factText("default"),
+
+		execTimeoutDefault: goDuration(n.node("exec").factText("timeoutDefault")),
+		envReserved:        n.node("env").node("reserved").texts("value"),
+		egressDefault:      n.node("egress").factText("default"),
 	}
 	if mode := n.node("lifecycle").node("delete").factText("mode"); mode != "" {
 		synchronous := mode == "synchronous"
@@ -38,10 +42,26 @@ func newProviderModel(manifest map[string]any, v *vocabulary, module, dir string
 	if fork, ok := m.claim("fork"); ok && fork.support == "supported" {
 		m.forkKeeps = n.node("capabilities").node("fork").node("semantics").text("keeps")
 	}
+	if ports, ok := m.claim("ports"); ok && ports.support == "supported" {
+		m.portAudience = n.node("capabilities").node("ports").node("semantics").text("audience")
+	}
+	m.loadClients(n)
 	for _, h := range n.nodes("hazards") {
 		m.hazards = append(m.hazards, hazardModel{h.text("id"), h.text("summary"), h.text("mitigation"), h.text("check")})
 	}
 	return m
+}
+
+// loadClients finds the Go modules among the sources: entries of kind sdk whose
+// address is a module's page with its version.
+func (m *providerModel) loadClients(n node) {
+	for _, p := range n.nodes("provenance") {
+		page, found := strings.CutPrefix(p.text("url"), "https://pkg.go.dev/")
+		module, version, pinned := strings.Cut(page, "@")
+		if m.native() && p.text("kind") == "sdk" && found && pinned {
+			m.clients = append(m.clients, clientModel{module, version, p.text("sha256")})
+		}
+	}
 }
 
 func factOrUnknown(s string) string {

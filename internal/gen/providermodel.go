@@ -23,6 +23,10 @@ type providerModel struct {
 	brokersSecrets              bool
 	execStreams                 string
 	execTimeoutCap              string // Go duration, empty when not known
+	execTimeoutDefault          string // likewise
+	envReserved                 []string
+	egressDefault, portAudience string // empty when not known
+	clients                     []clientModel
 	image                       string
 	forkKeeps                   string
 	hazards                     []hazardModel
@@ -33,6 +37,8 @@ type settingModel struct {
 	aliases, allowed          []string
 	secret                    bool
 }
+
+type clientModel struct{ module, version, sha256 string }
 
 type endpointModel struct{ name, url, env string }
 

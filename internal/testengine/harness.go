@@ -3,9 +3,13 @@ package testengine
 import (
 	"context"
 	"crypto/rand"
+	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/moby/moby/client"
 
 	"github.com/agentworkforce/sbx/conformance"
 	"github.com/agentworkforce/sbx/sandbox"
@@ -41,6 +45,28 @@ func Harness(tb testing.TB, driver sandbox.Driver, needs ...string) conformance.
 			tb.Errorf("close the engine client: %v", err)
 		}
 	})
+	h.Witness.Address = e.gateway(tb.Context())
 	h.Count = func(ctx context.Context) (map[string]int, error) { return e.Count(ctx, "sbx.owner="+owner) }
 	return h
+}
+
+// gateway is this machine's address on the engine's default network, which is
+// what a container on it reaches; empty when the engine is elsewhere or has none.
+func (e *Engine) gateway(ctx context.Context) string {
+	found, err := e.cli.NetworkInspect(ctx, "bridge", client.NetworkInspectOptions{})
+	if err != nil {
+		return ""
+	}
+	here, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	for _, config := range found.Network.IPAM.Config {
+		for _, a := range here {
+			if own, err := netip.ParsePrefix(a.String()); err == nil && config.Subnet.Contains(own.Addr()) {
+				return own.Addr().String()
+			}
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
+	"time"
 )
 
 // Driver is how package sandbox opens Docker.
@@ -148,20 +149,31 @@ func manifest() contract.Manifest {
 				Support: contract.SupportNotExposed,
 			},
 		},
-		DeleteSynchronous: ptr(true),
-		Egress:            contract.EgressControlNone,
-		ExecStreams:       contract.StreamsSeparate,
-		ForkKeeps:         contract.KeepsDisk,
-		GoneProof:         contract.GoneProofBoth,
-		ID:                "docker",
-		Isolation:         contract.IsolationContainer,
-		Kind:              contract.AdapterKindNative,
+		Clients: []contract.PinnedClient{
+			{
+				Module:  "github.com/moby/moby/client",
+				Sha256:  "5c99f64fc61d5c174c81097b26b3b1d3d34406ecc8a555dcb0dd8a0c7b9f00a6",
+				Version: "v0.6.3",
+			},
+		},
+		DeleteSynchronous:  ptr(true),
+		Egress:             contract.EgressControlNone,
+		EgressDefault:      contract.EgressModeAllowAll,
+		EnvReserved:        []string{"SBX_COMMAND"},
+		ExecStreams:        contract.StreamsSeparate,
+		ExecTimeoutDefault: ptr(time.Duration(1800) * time.Second),
+		ForkKeeps:          contract.KeepsDisk,
+		GoneProof:          contract.GoneProofBoth,
+		ID:                 "docker",
+		Isolation:          contract.IsolationContainer,
+		Kind:               contract.AdapterKindNative,
 		Labels: contract.LabelRules{
 			Encoding: contract.LabelEncodingMap,
 			Filter:   contract.LabelFilterServer,
 		},
-		Leaves: leaves(),
-		Name:   "Docker",
+		Leaves:       leaves(),
+		Name:         "Docker",
+		PortAudience: contract.PortAudienceHost,
 		Settings: []contract.SettingRule{
 			{
 				Env:    "DOCKER_HOST",

@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/providers/docker"
 )
 
@@ -48,4 +49,14 @@ func New(ctx context.Context, cfg Config) (*Adapter, error) {
 		return nil, err
 	}
 	return &Adapter{base: d}, nil
+}
+
+// Create is the docker adapter's, but refuses a request for a way out: there is
+// no network that could give it.
+func (a *Adapter) Create(ctx context.Context, request contract.CreateRequest) (contract.Instance, error) {
+	if request.Egress != nil {
+		return contract.Instance{}, &port.Error{Code: port.CodeUnsupported, Op: "Create", Provider: "gvisor",
+			Outcome: port.OutcomeUnchanged, Reason: "a sandbox has no network here, and no policy changes that"}
+	}
+	return a.base.Create(ctx, request)
 }

@@ -14,5 +14,7 @@ func harness(tb testing.TB) conformance.Harness {
 	return conformance.Harness{
 		Create: []sandbox.CreateOption{sandbox.WithImage("host")},
 		Driver: local.Driver(),
+		// Sandboxes are on this machine's own network.
+		Witness: conformance.Witness{Address: "127.0.0.1"},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
+	"time"
 )
 
 // Driver is how package sandbox opens Local.
@@ -140,14 +141,17 @@ func manifest() contract.Manifest {
 				Support: contract.SupportUnsupported,
 			},
 		},
-		DeleteSynchronous: ptr(true),
-		Egress:            contract.EgressControlNone,
-		ExecStreams:       contract.StreamsSeparate,
-		GoneProof:         contract.GoneProofBoth,
-		ID:                "local",
-		Image:             "host",
-		Isolation:         contract.IsolationNone,
-		Kind:              contract.AdapterKindNative,
+		DeleteSynchronous:  ptr(true),
+		Egress:             contract.EgressControlNone,
+		EgressDefault:      contract.EgressModeAllowAll,
+		EnvReserved:        []string{"SBX_LOCAL_ID", "SBX_LOCAL_RUN"},
+		ExecStreams:        contract.StreamsSeparate,
+		ExecTimeoutDefault: ptr(time.Duration(1800) * time.Second),
+		GoneProof:          contract.GoneProofBoth,
+		ID:                 "local",
+		Image:              "host",
+		Isolation:          contract.IsolationNone,
+		Kind:               contract.AdapterKindNative,
 		Labels: contract.LabelRules{
 			Encoding: contract.LabelEncodingMap,
 			Filter:   contract.LabelFilterClient,
