@@ -134,9 +134,6 @@ func refused(p *sandbox.Provider, op, id string, c contract.Capability) error {
 	claim := p.Claim(c)
 	e := &port.Error{Code: port.CodeUnsupported, Op: op, Provider: p.ID(), ID: id, Capability: string(c),
 		Support: string(claim.Support), Outcome: port.OutcomeUnchanged, Reason: claim.Reason}
-	if claim.Support == contract.SupportSupported { // at the vendor; this program has nothing to call
-		e.Support, e.Reason = string(contract.SupportNotExposed), "sbx has no operation for it"
-	}
 	if e.Reason == "" {
 		e.Reason = "the manifest does not declare it"
 	}

@@ -19,6 +19,7 @@ const grace = 15 * time.Second
 
 // ending is how a command ended, with its output where that was not passed on.
 type ending struct {
+	known     bool // whether code is the command's
 	code      int
 	stdout    []byte
 	stderr    []byte
@@ -49,7 +50,7 @@ func (a *app) buffered(ctx context.Context, sb *sandbox.Sandbox, c contract.Comm
 	if err != nil {
 		return ending{}, err
 	}
-	e := ending{code: int(res.ExitCode), stdout: res.Stdout, stderr: res.Stderr, streams: res.Streams, truncated: res.Truncated}
+	e := ending{known: true, code: int(res.ExitCode), stdout: res.Stdout, stderr: res.Stderr, streams: res.Streams, truncated: res.Truncated}
 	if a.json {
 		return e, nil
 	}
@@ -101,7 +102,8 @@ func (a *app) stream(ctx context.Context, sb *sandbox.Sandbox, c contract.Comman
 		err = join(err, inErr)
 	default: // input that nobody asked for any more
 	}
-	return ending{code: code}, join(err, closed)
+	err = join(err, closed)
+	return ending{known: err == nil, code: code}, err
 }
 
 // outputError: what a command wrote could not be passed on.

@@ -112,17 +112,20 @@ func codeOf(e ending) error {
 // execView is how a command ended, in JSON.
 type execView struct {
 	Ref       string           `json:"ref"`
-	ExitCode  int              `json:"exitCode"`
+	ExitCode  *int             `json:"exitCode"` // null: not known
 	Stdout    string           `json:"stdout,omitempty"`
 	Stderr    string           `json:"stderr,omitempty"`
 	StdoutRaw []byte           `json:"stdoutBase64,omitempty"` // instead, when it is not UTF-8
 	StderrRaw []byte           `json:"stderrBase64,omitempty"`
-	Streams   contract.Streams `json:"streams"`
+	Streams   contract.Streams `json:"streams,omitempty"`
 	Truncated *bool            `json:"truncated"` // null: nobody can say
 }
 
 func execViewOf(sb *sandbox.Sandbox, e ending) execView {
-	v := execView{Ref: sb.Ref().String(), ExitCode: e.code, Streams: e.streams, Truncated: e.truncated}
+	v := execView{Ref: sb.Ref().String(), Streams: e.streams, Truncated: e.truncated}
+	if e.known {
+		v.ExitCode = &e.code
+	}
 	if utf8.Valid(e.stdout) {
 		v.Stdout = string(e.stdout)
 	} else {

@@ -41,7 +41,7 @@ func TestExecKeepsStreamsApartAndTheExitCode(t *testing.T) {
 	require.Equal(t, 3, r.code)
 	var v execView
 	require.NoError(t, json.Unmarshal([]byte(r.out), &v))
-	require.Equal(t, 3, v.ExitCode)
+	require.Equal(t, 3, *v.ExitCode)
 	require.Equal(t, []byte{0xff}, v.StdoutRaw)
 	require.Equal(t, "e\n", v.Stderr)
 

@@ -61,7 +61,7 @@ func (a *app) runRun(ctx context.Context, create *createFlags, f *commandFlags, 
 		destroyErr = fmt.Errorf("%s may still be there; sbx reap says more: %w", sb.Ref(), destroyErr)
 	}
 	if exit, ended := cmdErr.(exitError); ended { // of a command on a terminal
-		e.code, cmdErr = exit.code, nil
+		e.known, e.code, cmdErr = true, exit.code, nil
 	}
 	err = join(destroyErr, cmdErr, p.Close(), notes, a.timings("create", "ready", "destroy"))
 	if a.json {
