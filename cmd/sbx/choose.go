@@ -107,6 +107,9 @@ func (a *app) answers(ctx context.Context, id string) error {
 type nothingHereError struct{ none *sandbox.NoProviderError }
 
 func (e *nothingHereError) Error() string {
+	if len(e.none.Passed) == 0 {
+		return "no provider works without credentials here; --provider or SBX_PROVIDER names one"
+	}
 	return passedOver(e.none) + "; start a Docker Engine (or set DOCKER_HOST), or install bubblewrap (or do without isolation: SBX_LOCAL_ISOLATION=none)"
 }
 

@@ -30,9 +30,6 @@ func (a *app) command(f *commandFlags, argv []string) (contract.Command, error) 
 	if err != nil {
 		return contract.Command{}, err
 	}
-	if a.timeout < 0 {
-		return contract.Command{}, usagef("--timeout is positive")
-	}
 	return contract.Command{Argv: argv, Env: env, Dir: f.dir, Timeout: a.timeout}, nil
 }
 
@@ -49,7 +46,7 @@ func newExecCmd(a *app) *cobra.Command {
 	f := &commandFlags{}
 	var detach bool
 	cmd := &cobra.Command{
-		Use:   "exec REF -- CMD...",
+		Use:   "exec [FLAGS] REF -- CMD...",
 		Short: "Run a command in a sandbox",
 		Long: "exec runs a command with standard input, output and error passed through, and exits\n" +
 			"with the command's exit code; 125 is a failure of sbx itself, told on stderr.",

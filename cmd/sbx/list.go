@@ -20,7 +20,7 @@ func newListCmd(a *app) *cobra.Command {
 	var all bool
 	var labels []string
 	cmd := &cobra.Command{
-		Use:     "list",
+		Use:     "list [FLAGS]",
 		Aliases: []string{"ls"},
 		Short:   "List sandboxes of this owner, or all of them",
 		Long: "list asks the providers named, else every one that works here. One that cannot be\n" +

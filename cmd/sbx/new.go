@@ -16,7 +16,7 @@ func newNewCmd(a *app) *cobra.Command {
 	f := &createFlags{}
 	var key string
 	cmd := &cobra.Command{
-		Use:     "new",
+		Use:     "new [FLAGS]",
 		Aliases: []string{"create"},
 		Short:   "Create a sandbox and print its reference",
 		Long: "new creates a sandbox, runs a first command in it, and prints its reference. It is\n" +

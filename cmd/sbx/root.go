@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/agentworkforce/sbx/sandbox"
@@ -47,12 +48,18 @@ const (
 
 func newRootCmd(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "sbx",
+		Use:           "sbx COMMAND",
 		Short:         "Use sandboxes, and leave none behind",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if a.timeout < 0 {
+				return usagef("--timeout is positive")
+			}
+			return nil
+		},
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -84,6 +91,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newEgressCheckCmd(a), newVersionCmd(a))
 	group(groupClean, "Leave nothing behind:", newReapCmd(a), newLedgerCmd(a))
 	usageArgs(root)
+	reflow(root)
 	return root
 }
 
@@ -95,9 +103,9 @@ Alias: {{.NameAndAliases}}{{end}}{{if .HasExample}}
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$all := .Commands}}{{if .Groups}}{{range $group := .Groups}}
 
 {{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name 13}}{{.Short}}{{end}}{{end}}{{end}}{{else}}
+  {{rpad .Name 14}}{{.Short}}{{end}}{{end}}{{end}}{{else}}
 {{range $all}}{{if .IsAvailableCommand}}
-  {{rpad .Name 13}}{{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+  {{rpad .Name 14}}{{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
 {{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
@@ -118,6 +126,19 @@ func usageArgs(c *cobra.Command) {
 	}
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
+	}
+}
+
+// reflow fits the long texts of all commands into 80 columns.
+func reflow(c *cobra.Command) {
+	var out []string
+	for paragraph := range strings.SplitSeq(c.Long, "\n\n") {
+		out = append(out, strings.Join(wrapped(paragraph, 80), "\n"))
+	}
+	c.Long = strings.Join(out, "\n\n")
+	c.DisableFlagsInUseLine = true // every line names what matters, and the flags follow
+	for _, sub := range c.Commands() {
+		reflow(sub)
 	}
 }
 
