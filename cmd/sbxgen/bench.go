@@ -96,7 +96,7 @@ func measured(ctx context.Context, s streams, su *suite, flags benchFlags) (*ben
 		}
 		return a, nil
 	}
-	if err := benchmarkPlan(flags.samples).underCeiling(su.manifest.Doc.Value(), flags.ceiling); err != nil {
+	if err := benchmarkPlan(flags.samples).underCeiling(su.manifest.Value(), flags.ceiling); err != nil {
 		fmt.Fprintf(s.err, "nothing was run: %v\n", err)
 		return nil, findingsError{}
 	}
