@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ func (a *app) buffered(ctx context.Context, sb *sandbox.Sandbox, c contract.Comm
 			return ending{}, fmt.Errorf("reading standard input: %w", err)
 		}
 		c.Stdin = raw
+		a.in = bytes.NewReader(raw) // for a second attempt, when the first did not run
 	}
 	res, err := sb.Exec(ctx, c)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
 	"github.com/spf13/cobra"
 )
@@ -50,7 +51,7 @@ type runResult struct {
 // runRun needs the sandbox gone more than anything else: its end has a deadline of
 // its own and no signal but the second one stops it.
 func (a *app) runRun(ctx context.Context, create *createFlags, f *commandFlags, c contract.Command) (err error) {
-	p, sb, err := a.create(a.progressing(ctx), create, "", sandbox.Scoped())
+	p, sb, err := a.create(a.progressing(ctx), create, "", sandbox.Scoped(), sandbox.SkipReady())
 	if err != nil {
 		return join(err, a.warnings())
 	}
@@ -80,9 +81,31 @@ func (a *app) runRun(ctx context.Context, create *createFlags, f *commandFlags, 
 	return codeOf(e)
 }
 
+// inside runs the command. It is itself the first one in the sandbox, so nothing
+// asks before whether commands run; where it certainly did not run because the
+// sandbox is not ready yet, readiness is waited for and it is run then.
 func (a *app) inside(ctx context.Context, sb *sandbox.Sandbox, f *commandFlags, c contract.Command) (ending, error) {
-	if f.tty {
-		return ending{}, a.terminal(ctx, sb, c)
+	attempt := func() (ending, error) {
+		if f.tty {
+			return ending{}, a.terminal(ctx, sb, c)
+		}
+		return a.execute(ctx, sb, c, !f.noInput && a.hasInput())
 	}
-	return a.execute(ctx, sb, c, !f.noInput && a.hasInput())
+	e, err := attempt()
+	if !notYet(err) || ctx.Err() != nil {
+		return e, err
+	}
+	if readyErr := sb.Ready(ctx); readyErr != nil {
+		return e, readyErr
+	}
+	return attempt()
+}
+
+// notYet reports whether a command did not run for a reason that passes.
+func notYet(err error) bool {
+	e, ok := err.(*port.Error)
+	if !ok || e.Outcome != port.OutcomeUnchanged {
+		return false
+	}
+	return e.Code == port.CodeFailedPrecondition || e.Code == port.CodeUnavailable
 }
