@@ -162,6 +162,23 @@ func (t *trial) closedElsewhere(ctx context.Context, number string) error {
 	return nil
 }
 
+// heir is the owner that a sandbox is handed over to.
+const heir = "sbxcheir00000001"
+
+// inherit destroys what was handed over as its new owner, so that a ledger says
+// what became of it.
+func (t *trial) inherit(ctx context.Context, id string) error {
+	p, err := t.s.open(ctx, t.s.h.Driver, sandbox.WithOwner(heir))
+	if err != nil {
+		return err
+	}
+	sb, err := p.Attach(ctx, id, sandbox.Adopt())
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	return errors.Join(t.s.destroy(ctx, sb), p.Close())
+}
+
 // transferredIsLeft hands a sandbox over and then does everything that would
 // destroy it if it were still its maker's.
 func transferredIsLeft(ctx context.Context, t *trial) error {
@@ -175,10 +192,10 @@ func transferredIsLeft(ctx context.Context, t *trial) error {
 	if err != nil {
 		return errors.Join(unknown(NoInstanceCreated, "%v", err), p.Close())
 	}
-	t.cleanup(func(ctx context.Context) error { return second(t.s.table().Destroy(ctx, sb.ID())) })
-	if err := sb.Transfer(ctx, "sbxc-heir"); err != nil {
-		return errors.Join(err, p.Close())
+	if err := sb.Transfer(ctx, heir); err != nil {
+		return errors.Join(err, second(sb.Destroy(ctx)), p.Close())
 	}
+	t.cleanup(func(ctx context.Context) error { return t.inherit(ctx, sb.ID()) })
 	before := t.reached("Destroy")
 	_, err = sb.Destroy(ctx)
 	if err := errors.Join(wantCode(err, port.CodeForeign, "a destroy after the transfer"), p.Close()); err != nil {
