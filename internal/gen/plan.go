@@ -53,7 +53,11 @@ func (p *Project) Plan(ids ...string) (tree.Plan, error) {
 		plan.Units = append(plan.Units, tree.Unit{Dir: dir, Retired: true})
 	}
 	if p.InTree {
-		plan.Units = append(plan.Units, p.schemaUnit())
+		catalog, err := p.catalogUnit()
+		if err != nil {
+			return plan, err
+		}
+		plan.Units = append(plan.Units, p.schemaUnit(), catalog)
 	}
 	return plan, nil
 }

@@ -98,7 +98,7 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 		return nil, nil, err
 	}
 	for _, dir := range locked {
-		if !slices.Contains(dirs, dir) && dir != "generated" {
+		if !slices.Contains(dirs, dir) && dir != "generated" && dir != "catalog" {
 			p.Retired = append(p.Retired, dir)
 		}
 	}
