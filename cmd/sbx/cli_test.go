@@ -315,6 +315,9 @@ func TestEgressCheckDecidesBeforeAnythingStarts(t *testing.T) {
 	require.Equal(t, exitUsage, d.sbx("egress-check"))
 	require.Equal(t, 4, d.sbx("new", "--egress", "10.0.0.0/8"))
 	require.Empty(t, d.c.asked)
+	require.Equal(t, 0, d.sbx("new", "--egress", "10.0.0.0/8", "--allow-uncontained"))
+	require.Contains(t, d.err.String(), "the egress policy is withheld: cloud does not enforce it")
+	require.Nil(t, d.c.asked[0].Egress)
 }
 
 func TestTimeoutLimitsTheVerb(t *testing.T) {
@@ -327,7 +330,7 @@ func TestTimeoutLimitsTheVerb(t *testing.T) {
 func TestNothingIsColoured(t *testing.T) {
 	d := newDesk(t)
 	d.columns, d.vars["TERM"] = 80, "dumb"
-	for _, args := range [][]string{{"new"}, {"list"}, {"providers"}, {"capabilities"}, {"capabilities", "cloud"}, {"info", "cloud:box-1"}, {"rm", "cloud:box-1"}} {
+	for _, args := range [][]string{{"new", "--name", "a-name-that-is-longer-than-anybody-wants", "--image", "registry.example/team/image:with-a-tag"}, {"list"}, {"list", "--all"}, {"providers"}, {"capabilities"}, {"capabilities", "cloud"}, {"info", "cloud:box-1"}, {"rm", "cloud:box-1"}} {
 		require.Equal(t, 0, d.sbx(args...), args)
 		require.NotContains(t, d.out.String()+d.err.String(), "\x1b", args)
 		for line := range strings.Lines(d.out.String()) {

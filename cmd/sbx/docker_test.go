@@ -63,6 +63,23 @@ func TestRunEndedBySignalsLeavesNothing(t *testing.T) {
 	u.must("ledger", "verify")
 }
 
+// A signal ends the command of exec, and with it all that it started; the sandbox
+// is not exec's and stays.
+func TestExecEndedBySignalsEndsTheCommand(t *testing.T) {
+	u := newUser(t)
+	u.engine()
+	id := u.must("new")
+	for _, s := range signals() {
+		wait, signal := started(t, u, "exec", id, "--", "sh", "-c", "sleep 600 & "+longCommand)
+		signal(s)
+		code, said := wait()
+		require.Equal(t, exitSbx, code)
+		require.Contains(t, said, "canceled")
+		require.NotContains(t, u.must("exec", id, "--", "ps"), "sleep 600")
+	}
+	u.must("rm", id)
+}
+
 // The second signal does not wait for the teardown; the ledger knows what is owed.
 func TestSecondSignalExitsAtOnce(t *testing.T) {
 	u := newUser(t)

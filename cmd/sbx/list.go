@@ -157,7 +157,7 @@ func (a *app) mine(ctx context.Context) (func(provider string, i contract.Instan
 	if err != nil {
 		return nil, err
 	}
-	owner, err := ledger.Owner(ctx, dirs, a.getenv)
+	owner, err := a.owner(dirs)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (a *app) mine(ctx context.Context) (func(provider string, i contract.Instan
 		known[e.Provider+":"+e.ID] = true
 	}
 	return func(provider string, i contract.Instance) bool {
-		return known[provider+":"+i.ID] || i.Tags != nil && i.Tags.Owner == owner
+		return known[provider+":"+i.ID] || owner != "" && i.Tags != nil && i.Tags.Owner == owner
 	}, nil
 }
 
@@ -178,15 +178,15 @@ func (a *app) printList(rows []rowView, all bool) error {
 	tw := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	p := &printer{w: tw}
 	if len(rows) > 0 {
-		p.line("REF\tSTATE\tNAME\tIMAGE\tCREATED")
+		p.line("REF\tSTATE\tNAME\tIMAGE\tCREATED%s", map[bool]string{true: "\tMINE"}[all])
 	}
 	for _, r := range rows {
 		i := r.Instance
-		mark := ""
-		if all && !r.Mine {
-			mark = " (not mine)"
+		mine := ""
+		if all {
+			mine = map[bool]string{true: "\tyes", false: "\tno"}[r.Mine]
 		}
-		p.line("%s\t%s\t%s\t%s\t%s", a.short(r.Ref), string(i.State)+mark, a.cut(or(i.Name, "-"), 20), a.cut(or(i.Image, "-"), 16), momentOf(i.CreatedAt))
+		p.line("%s\t%s\t%s\t%s\t%s%s", a.short(r.Ref), i.State, a.cut(or(i.Name, "-"), 16), a.cut(or(i.Image, "-"), 16), a.when(i.CreatedAt), mine)
 	}
 	return join(p.err, tw.Flush())
 }
@@ -212,6 +212,22 @@ func (a *app) cut(s string, most int) string {
 		return s
 	}
 	return string(runes[:most-1]) + "…"
+}
+
+// when is a moment for a table: at a terminal how long ago it was.
+func (a *app) when(t *time.Time) string {
+	if a.width(a.out) == 0 || t == nil {
+		return momentOf(t)
+	}
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if n := time.Since(*t) / unit.length; n > 0 {
+			return fmt.Sprintf("%d%s ago", n, unit.name)
+		}
+	}
+	return "now"
 }
 
 func timeOf(t *time.Time) time.Time {

@@ -19,7 +19,6 @@ func TestExecKeepsStreamsApartAndTheExitCode(t *testing.T) {
 	require.Equal(t, ended{"hi\n", "err\n", 7}, u.sbx("exec", id, "--", "sh", "-c", "echo hi; echo err >&2; exit 7"))
 	require.Equal(t, ended{"given", "", 0}, u.feeding("given", "exec", id, "--", "cat"))
 	require.Equal(t, ended{"", "", 0}, u.feeding("given", "exec", "-n", id, "--", "cat"))
-	t.Setenv("FROM_HERE", "seen")
 	u.set("FROM_HERE=seen")
 	require.Equal(t, ended{"seen said /tmp\n", "", 0},
 		u.sbx("exec", "-e", "FROM_HERE", "-e", "OTHER=said", "-w", "/tmp", id, "--", "sh", "-c", "echo $FROM_HERE $OTHER $PWD"))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -10,6 +11,45 @@ import (
 	"github.com/agentworkforce/sbx/sandbox"
 	"github.com/stretchr/testify/require"
 )
+
+// slow is a vendor whose creates take as long as nobody wants to wait.
+type slow struct {
+	*cloud
+	asked, goOn chan struct{}
+}
+
+func (s *slow) Create(ctx context.Context, r contract.CreateRequest) (contract.Instance, error) {
+	close(s.asked)
+	<-s.goOn
+	return s.cloud.Create(ctx, r)
+}
+
+// A signal while something is being created: what comes of it is destroyed before
+// the program ends.
+func TestWhatIsCreatedAfterASignalIsDestroyed(t *testing.T) {
+	for _, verb := range [][]string{{"new"}, {"run", "--", "say"}} {
+		d := newDesk(t)
+		s := &slow{d.c, make(chan struct{}), make(chan struct{})}
+		driver := d.c.driver()
+		driver.Open = func(context.Context, port.Settings) (contract.Adapter, error) { return s, nil }
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			<-s.asked
+			cancel(interruptError{syscall.SIGINT})
+			close(s.goOn)
+		}()
+		code := run(ctx, append(verb[:1:1], append([]string{"--provider", "cloud"}, verb[1:]...)...), outside{out: &d.out, err: &d.err,
+			drivers: func() []sandbox.Driver { return []sandbox.Driver{driver} },
+			driver:  func(id string) (sandbox.Driver, bool) { return driver, id == "cloud" },
+			lookup:  func(n string) (string, bool) { v, ok := d.vars[n]; return v, ok }})
+		require.Equal(t, map[string]int{"new": 1, "run": exitSbx}[verb[0]], code)
+		require.Contains(t, d.err.String(), "(interrupt)")
+		require.Empty(t, d.out.String())
+		require.Empty(t, d.c.boxes)
+		require.Equal(t, 0, d.sbx("reap"))
+		require.Contains(t, d.out.String(), "nothing is owed")
+	}
+}
 
 // sleepy is a vendor whose sandboxes run commands a little later than they exist.
 type sleepy struct {

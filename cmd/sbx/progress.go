@@ -80,7 +80,7 @@ func (a *app) warnings() error {
 	for _, e := range a.watch.told() {
 		switch {
 		case e.Kind == sandbox.EventEgressWithheld:
-			err = join(err, a.note("%s enforces no egress policy: the sandbox reaches what it likes", e.Provider))
+			err = join(err, a.note("the egress policy is withheld: %s does not enforce it, and the sandbox reaches what it likes", e.Provider))
 		case e.Kind == sandbox.EventLedgerUnreadable:
 			err = join(err, a.note("a ledger cannot be read: %s", e.Detail))
 		case e.Code != "":

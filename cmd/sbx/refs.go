@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -117,22 +120,37 @@ func (a *app) begins(ctx context.Context, p *sandbox.Provider, start string) (st
 // dirs is where the ledgers are.
 func (a *app) dirs() (ledger.Dirs, error) { return ledger.StateDir(a.getenv) }
 
-// recorded is what the ledgers of this state directory hold and is not settled,
-// the newest word about each thing, in order of their making. It makes nothing.
+// owner is whose ledgers count, "" when nobody has made one yet. It makes nothing.
+func (a *app) owner(dirs ledger.Dirs) (string, error) {
+	if owner := strings.TrimSpace(a.getenv("SBX_OWNER")); owner != "" {
+		return owner, nil
+	}
+	raw, err := os.ReadFile(dirs.Path("owner"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(raw)), err
+}
+
+// recorded is what the ledgers of this owner hold and is not settled, the newest
+// word about each thing, in order of their making. It makes nothing.
 func (a *app) recorded(ctx context.Context) ([]*ledger.Entry, error) {
 	dirs, err := a.dirs()
 	if err != nil {
 		return nil, err
 	}
-	runs, err := ledger.Scan(ctx, dirs)
+	owner, err := a.owner(dirs)
+	if err != nil || owner == "" {
+		return nil, err
+	}
+	runs, err := ledger.ScanOwner(ctx, dirs, owner)
 	if err != nil {
 		return nil, err
 	}
-	owner := strings.TrimSpace(a.getenv("SBX_OWNER"))
 	latest := map[string]*ledger.Entry{}
 	gone := map[string]bool{}
 	for _, r := range runs {
-		if r.Liveness == ledger.Empty || owner != "" && r.Owner != owner {
+		if r.Liveness == ledger.Empty {
 			continue
 		}
 		log, err := ledger.Read(r.Path)

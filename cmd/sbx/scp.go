@@ -26,7 +26,7 @@ func newScpCmd(a *app) *cobra.Command {
 			"directory, or ends in /, gets SRC inside it. Permission bits are kept, and symbolic\n" +
 			"links inside a directory stay links. A file goes through the provider's file\n" +
 			"operations, a directory through tar in the sandbox.",
-		Example: "  sbx scp ./src $id:/work/src\n  sbx scp $id:/work/report.txt .",
+		Example: "  sbx scp ./src $id:src\n  sbx scp $id:src/report.txt .",
 		Args:    cobra.ExactArgs(2),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			refs, directive := a.completeRefs(cmd, args, typed)

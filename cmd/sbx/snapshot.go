@@ -114,7 +114,7 @@ func (a *app) listSnapshots(ctx context.Context) error {
 		if s.Snapshot.SizeBytes != nil {
 			bytes = size(*s.Snapshot.SizeBytes)
 		}
-		p.line("%s\t%s\t%s\t%s\t%s", a.short(s.Ref), or(s.Snapshot.Name, "-"), s.Snapshot.State, bytes, momentOf(s.Snapshot.CreatedAt))
+		p.line("%s\t%s\t%s\t%s\t%s", a.short(s.Ref), a.cut(or(s.Snapshot.Name, "-"), 20), s.Snapshot.State, bytes, a.when(s.Snapshot.CreatedAt))
 	}
 	return a.listed(problems, join(p.err, tw.Flush()))
 }
