@@ -24,6 +24,7 @@ func honestyChecks() map[string]proof {
 		"honesty.sandboxes-apart":         {run: sandboxesApart, method: "Exec"},
 		"honesty.start-keeps-settings":    {run: startKeepsSettings, method: "Start"},
 		"honesty.start-waits-for-settled": {run: startWaits, method: "Start"},
+		"honesty.deadline-bounds-call":    {run: deadlineBoundsCall},
 		"honesty.content-is-not-a-path":   {run: inDir(contentIsNotAPath), method: "WriteFile"},
 	}
 }
@@ -188,6 +189,11 @@ func listShowsEveryState(ctx context.Context, t *trial) error {
 	if len(want) == 0 {
 		return unknown(NotAttempted, "it does not apply: the provider has no other state than running")
 	}
+	return settles(ctx, func() error { return t.shows(ctx, want) })
+}
+
+// shows requires sandboxes in the whole listing with their states.
+func (t *trial) shows(ctx context.Context, want map[string]contract.State) error {
 	all, err := t.s.table().List(ctx, contract.ListRequest{})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
@@ -19,6 +20,21 @@ func listChecks() map[string]proof {
 		"labels.read-back":           {run: labelsReadBack, method: "Inspect"},
 		"labels.filter-rechecked":    {run: labelsFilter, method: "List"},
 		"labels.owner-tag-protected": {run: ownerTagProtected, method: "Create"},
+	}
+}
+
+// listingSettles is how long a listing may lag behind what it lists.
+const listingSettles = 5 * time.Second
+
+// settles asks until the answer holds; the last one counts.
+func settles(ctx context.Context, ask func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, listingSettles)
+	defer cancel()
+	for {
+		err := ask()
+		if err == nil || !wait(ctx, 200*time.Millisecond) {
+			return err
+		}
 	}
 }
 
@@ -45,6 +61,11 @@ func listContainsCreated(ctx context.Context, t *trial) error {
 		}
 		made = append(made, sb)
 	}
+	return settles(ctx, func() error { return t.allListed(ctx, made) })
+}
+
+// allListed requires each sandbox in the listing, and nothing twice.
+func (t *trial) allListed(ctx context.Context, made []*sandbox.Sandbox) error {
 	all, err := t.s.p.List(ctx, contract.ListRequest{})
 	if err != nil {
 		return err
@@ -82,6 +103,11 @@ func listFiltersByState(ctx context.Context, t *trial) error {
 		}
 		want[stopped.ID()] = contract.StateStopped
 	}
+	return settles(ctx, func() error { return t.filtered(ctx, want) })
+}
+
+// filtered requires that listings by state hold what is in that state.
+func (t *trial) filtered(ctx context.Context, want map[string]contract.State) error {
 	for _, state := range []contract.State{contract.StateRunning, contract.StateStopped, contract.StateSuspended} {
 		all, err := t.s.table().List(ctx, contract.ListRequest{States: []contract.State{state}})
 		if err != nil {
@@ -140,14 +166,16 @@ func labelsReadBack(ctx context.Context, t *trial) error {
 	if !t.s.callable(contract.CapabilityList) {
 		return nil
 	}
-	row, ok, err := t.listed(ctx, contract.ListRequest{}, sb.ID())
-	if err != nil || !ok {
-		return joinErrors(err, errors.New("it is not in the listing"))
-	}
-	if fmt.Sprint(row.Labels) != fmt.Sprint(want) {
-		return fmt.Errorf("labels in the listing are %q, given were %q", row.Labels, want)
-	}
-	return nil
+	return settles(ctx, func() error {
+		row, ok, err := t.listed(ctx, contract.ListRequest{}, sb.ID())
+		if err != nil || !ok {
+			return joinErrors(err, errors.New("it is not in the listing"))
+		}
+		if fmt.Sprint(row.Labels) != fmt.Sprint(want) {
+			return fmt.Errorf("labels in the listing are %q, given were %q", row.Labels, want)
+		}
+		return nil
+	})
 }
 
 func labelsFilter(ctx context.Context, t *trial) error {
@@ -163,6 +191,11 @@ func labelsFilter(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
+	return settles(ctx, func() error { return t.labelled(ctx, mine, a.ID(), b.ID()) })
+}
+
+// labelled requires that a listing by labels holds one sandbox and not another.
+func (t *trial) labelled(ctx context.Context, mine map[string]string, with, without string) error {
 	all, err := t.s.table().List(ctx, contract.ListRequest{Labels: mine})
 	if err != nil {
 		return err
@@ -174,8 +207,8 @@ func labelsFilter(ctx context.Context, t *trial) error {
 			}
 		}
 	}
-	if !lists(all, a.ID()) || lists(all, b.ID()) {
-		return fmt.Errorf("the listing by label holds %v; want %s and not %s", ids(all), a.ID(), b.ID())
+	if !lists(all, with) || lists(all, without) {
+		return fmt.Errorf("the listing by label holds %v; want %s and not %s", ids(all), with, without)
 	}
 	return nil
 }

@@ -192,14 +192,17 @@ func failingList(ctx context.Context, t *trial) error {
 		return fmt.Errorf("it was removed although nothing could be listed: %w", err)
 	}
 	failing.Store(false)
-	report, err = p.Reap(ctx, true)
-	if err != nil {
-		return err
-	}
-	if v, item := reapVerdict(report, id); v != sandbox.VerdictReap || item.Err != "" {
-		return fmt.Errorf("with a working list the reaper says %q: %s %s", v, item.Reason, item.Err)
-	}
-	return t.goneIfProvable(ctx, id)
+	err = settles(ctx, func() error {
+		report, err := p.Reap(ctx, true)
+		if err != nil {
+			return err
+		}
+		if v, item := reapVerdict(report, id); v != sandbox.VerdictReap || item.Err != "" {
+			return fmt.Errorf("with a working list the reaper says %q: %s %s", v, item.Reason, item.Err)
+		}
+		return nil
+	})
+	return joinErrors(err, t.goneIfProvable(ctx, id))
 }
 
 func readOnlyVerbs(ctx context.Context, t *trial) error {

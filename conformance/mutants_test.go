@@ -25,9 +25,9 @@ import (
 // tried runs the check that claims a mutant's rule, with what it depends on.
 func tried(t *testing.T, m mutants.Mutant) (conformance.Result, *conformance.Report) {
 	t.Helper()
-	v, err := reference.New(t.TempDir(), reference.Traits{})
+	v, err := reference.New(t.TempDir(), reference.Traits{Egress: m.Contained})
 	require.NoError(t, err)
-	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1"}, Options: []sandbox.Option{
+	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1", Name: "localhost"}, Options: []sandbox.Option{
 		sandbox.WithSecret("token", port.NewSecret(mutants.Token)), sandbox.WithTable(m.Make()),
 		sandbox.WithDeadlines(sandbox.Deadlines{Destroy: 2 * time.Second, Ready: 3 * time.Second, Lookup: 5 * time.Second})}}
 	if m.Manifest != nil {

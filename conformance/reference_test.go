@@ -21,7 +21,7 @@ func harness(t testing.TB, traits reference.Traits) conformance.Harness {
 	t.Helper()
 	v, err := reference.New(t.TempDir(), traits)
 	require.NoError(t, err)
-	return conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1"}, Options: []sandbox.Option{
+	return conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1", Name: "localhost"}, Options: []sandbox.Option{
 		sandbox.WithSecret("token", port.NewSecret("reference-token-1234"))}}
 }
 
@@ -67,8 +67,14 @@ func TestHonestDifferencesAreClean(t *testing.T) {
 		"slow":         {Latency: 20 * time.Millisecond},
 		"merged":       {Merged: true},
 		"coarse clock": {CoarseClock: true},
+		"chunked":      {Chunked: true},
+		"eventual":     {ListLag: 400 * time.Millisecond},
+		"contained":    {Egress: true},
 	} {
-		t.Run(name, func(t *testing.T) { clean(t, harness(t, traits)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clean(t, harness(t, traits))
+		})
 	}
 }
 

@@ -167,7 +167,19 @@ func findMade[T any](ctx context.Context, p *Provider, c creation[T], tags contr
 	ctx, cancel := detached(ctx, limitLookup, p.opts.deadlines.Lookup)
 	defer cancel()
 	value, id, err := c.find(ctx, tags)
+	for _, d := range lagging() {
+		if err != nil || id != "" || !pause(ctx, d) {
+			break
+		}
+		value, id, err = c.find(ctx, tags)
+	}
 	return value, id, p.fail(ctx, operation{name: "List", effect: contract.EffectRead}, err)
+}
+
+// lagging are the pauses after which a listing that does not show a thing is
+// asked again: listings may run behind. What shows up later is the reaper's.
+func lagging() []time.Duration {
+	return []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second}
 }
 
 // settleNothing ends a creation that has no ID to show.

@@ -19,6 +19,8 @@ type Mutant struct {
 	Seen string
 	// Kills is the ID of the check that has to fail.
 	Kills string
+	// Contained mutants need a vendor that enforces egress policies.
+	Contained bool
 	// Make returns a fresh decorator; what it remembers belongs to one run.
 	Make func() func(contract.Table) contract.Table
 	// Manifest, when set, changes what the provider claims.
@@ -27,7 +29,7 @@ type Mutant struct {
 
 // All returns every mutant, by family.
 func All() []Mutant {
-	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants())
+	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants())
 }
 
 // plain is a fault that remembers nothing.

@@ -90,6 +90,12 @@ func (a *Adapter) Destroy(ctx context.Context, id string) (port.DestroyOutcome, 
 	}
 	err := errors.Join(b.signal(syscall.SIGCONT), b.signal(syscall.SIGKILL))
 	delete(a.v.boxes, id)
+	if lag := a.v.traits.ListLag; lag > 0 {
+		a.v.gone = append(a.v.gone, lingering{b.view(), time.Now().Add(lag)})
+	}
+	if b.net != "" {
+		err = errors.Join(err, removeTree(b.net))
+	}
 	if err := errors.Join(err, removeTree(b.dir)); err != nil {
 		return "", &port.Error{Code: port.CodeProvider, Op: "Destroy", ID: id, Outcome: port.OutcomeDone, Err: err}
 	}
@@ -136,6 +142,12 @@ func (a *Adapter) List(ctx context.Context, r contract.ListRequest) ([]contract.
 			continue
 		}
 		out = append(out, b.view())
+	}
+	a.v.gone = slices.DeleteFunc(a.v.gone, func(l lingering) bool { return time.Now().After(l.until) })
+	for _, l := range a.v.gone {
+		if matches(l.i, r) {
+			out = append(out, l.i)
+		}
 	}
 	return out, nil
 }

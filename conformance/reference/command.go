@@ -43,6 +43,9 @@ func (a *Adapter) prepare(op, id string, c contract.Command) (*exec.Cmd, *box, e
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": b.dir}
 	maps.Copy(env, b.env)
 	maps.Copy(env, c.Env)
+	if b.net != "" {
+		env["PATH"] = b.net + ":" + env["PATH"]
+	}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		cmd.Env = append(cmd.Env, k+"="+env[k])
 	}

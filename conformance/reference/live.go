@@ -114,13 +114,25 @@ func (p *process) Stdin() io.WriteCloser {
 	return p.in
 }
 
-func (p *process) Stdout() io.Reader { return p.out }
+func (p *process) Stdout() io.Reader { return p.a.chunked(p.out) }
+
+// crumbs gives a few bytes at a time, as a proxy in between does.
+type crumbs struct{ io.Reader }
+
+func (c crumbs) Read(b []byte) (int, error) { return c.Reader.Read(b[:min(len(b), 7)]) }
+
+func (a *Adapter) chunked(r io.Reader) io.Reader {
+	if a.v.traits.Chunked {
+		return crumbs{r}
+	}
+	return r
+}
 
 func (p *process) Stderr() io.Reader {
 	if p.errs == nil {
 		return nil
 	}
-	return p.errs
+	return p.a.chunked(p.errs)
 }
 
 func (p *process) Wait(ctx context.Context) (int, error) {

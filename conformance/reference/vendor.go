@@ -31,6 +31,13 @@ type Vendor struct {
 	boxes map[string]*box
 	snaps map[string]*snap
 	names map[string]int
+	gone  []lingering
+}
+
+// lingering is a row of the listing that lags behind.
+type lingering struct {
+	i     contract.Instance
+	until time.Time
 }
 
 // Traits are honest differences between vendors. The zero value is prompt and exact.
@@ -41,6 +48,10 @@ type Traits struct {
 	ListLag time.Duration
 	// Merged gives standard error as part of standard output, and says so.
 	Merged bool
+	// Chunked gives streams and files a few bytes at a time.
+	Chunked bool
+	// Egress enforces policies on hosts and address ranges, and says so.
+	Egress bool
 	// CoarseClock cuts times to whole seconds.
 	CoarseClock bool
 }
@@ -51,6 +62,7 @@ type box struct {
 	env    map[string]string
 	ports  []int64
 	groups map[int]bool // process groups that may still run
+	net    string       // the programs of a contained sandbox, empty without a policy
 	log    []string
 	cpu    time.Duration
 }
@@ -93,6 +105,9 @@ func (v *Vendor) manifest() contract.Manifest {
 		ExecTimeoutDefault: &life, EgressDefault: contract.EgressModeAllowAll, PortAudience: contract.PortAudienceAnyone}
 	if v.traits.Merged {
 		m.ExecStreams = contract.StreamsMerged
+	}
+	if v.traits.Egress {
+		m.Egress = contract.EgressControlHostsAndCIDRs
 	}
 	for _, c := range contract.Capabilities() {
 		claim := contract.Claim{Support: contract.SupportSupported, Via: contract.ViaNative}
@@ -166,8 +181,12 @@ func (v *Vendor) add(r contract.CreateRequest, from string, env map[string]strin
 	if err := copyTree(from, dir); err != nil {
 		return nil, &port.Error{Code: port.CodeProvider, Op: "Create", Outcome: port.OutcomeUnknown, Err: err}
 	}
+	net, err := v.contain(id, r.Egress)
+	if err != nil {
+		return nil, &port.Error{Code: port.CodeProvider, Op: "Create", Outcome: port.OutcomeUnknown, Err: err}
+	}
 	tags := r.Tags
-	b := &box{dir: dir, env: maps.Clone(env), ports: slices.Clone(r.Ports), groups: map[int]bool{},
+	b := &box{dir: dir, net: net, env: maps.Clone(env), ports: slices.Clone(r.Ports), groups: map[int]bool{},
 		i: contract.Instance{ID: id, Name: r.Name, State: contract.StateRunning, NativeState: "up", CreatedAt: v.now(),
 			Labels: maps.Clone(r.Labels), Tags: &tags, Image: r.Image, HomeDir: dir, WorkDir: dir,
 			Isolation: contract.IsolationNone, Freshness: contract.FreshnessLive}}
