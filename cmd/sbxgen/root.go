@@ -75,7 +75,7 @@ func newRootCmd(s streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("chdir", "", "run as if started in this folder")
 	root.AddCommand(newNewCmd(s), newGenerateCmd(s), newChecklistCmd(s), newValidateCmd(s), newExplainCmd(s), newSchemaCmd(s),
-		newConformanceCmd(s), newBenchCmd(s), newEvidenceCmd(s))
+		newConformanceCmd(s), newBenchCmd(s), newEvidenceCmd(s), newStatusCmd(s))
 	usageArgs(root)
 	return root
 }

@@ -17,6 +17,7 @@ func schemaFiles() []schemaFile {
 		{"provider", schema.ProviderFile, "JSON Schema of provider.yaml, with the capability vocabulary"},
 		{"contract", schema.ContractFile, "JSON Schema of what operations take and give"},
 		{"catalog", schema.CatalogFile, "JSON Schema of catalog entries"},
+		{"index", "catalog-index.schema.json", "catalog/catalog.json"},
 		{"errors", "errors.json", "error codes and exit codes"},
 		{"checks", "checks.json", "conformance checks"},
 		{"metrics", "metrics.json", "benchmark metrics"},

@@ -22,6 +22,7 @@ import (
 type validateFlags struct {
 	asOf, format    string
 	strict, noCache bool
+	fix             bool
 }
 
 func newValidateCmd(s streams) *cobra.Command {
@@ -34,12 +35,16 @@ func newValidateCmd(s streams) *cobra.Command {
 			"reports about these only; without, about the whole module, generated files included.\n\n" +
 			"Findings go to standard output, a summary to standard error. The exit code is 0 when\n" +
 			"there is no error, 1 when there is one, 2 when the command was called wrongly and 3\n" +
-			"when validate itself failed. Warnings do not count unless --strict is given.",
+			"when validate itself failed. Warnings do not count unless --strict is given.\n\n" +
+			"With --fix an entry that says verified and is refused for what its evidence shows is\n" +
+			"set to unknown, with the reason; comments, links and everything else stay. Nothing\n" +
+			"ever sets an entry to verified but a person.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, paths []string) error { return runValidate(cmd, s, flags, paths) },
 	}
 	c.Flags().StringVar(&flags.asOf, "as-of", "", "check as if it were this `day` (2026-08-21, or with a time as in RFC 3339); default now")
 	c.Flags().BoolVar(&flags.strict, "strict", false, "take warnings for errors")
+	c.Flags().BoolVar(&flags.fix, "fix", false, "write status unknown, with the reason, into entries whose evidence is refused")
 	c.Flags().StringVar(&flags.format, "format", "text", "text, json, sarif or github")
 	c.Flags().BoolVar(&flags.noCache, "no-cache", false, "neither read nor write what earlier runs found")
 	return c
@@ -79,6 +84,14 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	}
 	if err != nil {
 		return err
+	}
+	if flags.fix {
+		if err := demote(s, opt.Root, set); err != nil {
+			return err
+		}
+		if set, stats, err = gate.Validate(cmd.Context(), opt); err != nil {
+			return err
+		}
 	}
 	if stats.Files == 0 && len(paths) == 0 {
 		return usagef("%s: there is no provider.yaml and no catalog below this folder", opt.Root)

@@ -102,3 +102,6 @@ const (
 	ruleVendorSide      = "SBX236"
 	ruleDummyLeaked     = "SBX505"
 )
+
+// RuleExpired is the rule of evidence that is only too old.
+const RuleExpired = ruleExpired
