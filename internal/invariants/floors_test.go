@@ -28,6 +28,7 @@ func floors() []floor {
 		{6, "internal/gen/tree"}, // knows files and locks, not what is in them
 		{7, "internal/gen"}, {7, "internal/gate"}, {7, "internal/forms"},
 		{7, "internal/evidence"},
+		{7, "internal/gate/gatetest"}, // trees that the gate's rules are shown with
 		{8, "cmd/*"}, {8, "examples/..."},
 		{8, "docs"},                        // the commands in the documents, as a test
 		{8, "internal/evidence/schemagen"}, // a command
@@ -47,6 +48,8 @@ func exceptions() []exception {
 	return []exception{
 		{"bench", "conformance", "a benchmark opens and creates as the conformance harness of the provider says"},
 		{"internal/gate", "internal/evidence", "a rule asks whether the artifacts prove what a catalog entry claims"},
+		{"internal/gate/gatetest", "internal/evidence", "it makes bundles as a run would"},
+		{"internal/gate", "internal/gate/gatetest", "its tests judge the trees that are made there"},
 		{"internal/benchpeers/...", "internal/testengine", "it measures on the engine and image that the tests use"},
 		{"conformance/...", "conformance/...", "the suite, what it is proven with, and the proof are one thing in several packages"},
 	}

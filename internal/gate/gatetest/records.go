@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/agentworkforce/sbx/bench"
@@ -22,7 +21,7 @@ import (
 const account = "f0e1d2c3b4a59687"
 
 // genuineRun makes the records of a run that passed.
-func genuineRun(tb testing.TB, now *evidence.Current) evidence.Run {
+func genuineRun(tb TB, now *evidence.Current) evidence.Run {
 	tb.Helper()
 	ledgers, named := someLedgers(tb, false)
 	return evidence.Run{ID: Run, StartedAt: Began(), FinishedAt: Began().Add(time.Hour), Tool: "v0.1.0",
@@ -112,7 +111,7 @@ func (t *Tree) LeakingLedgers() map[string][]byte {
 }
 
 // someLedgers are one of the suite and one of the benchmark.
-func someLedgers(tb testing.TB, leaking bool) (files map[string][]byte, named []conformance.LedgerSummary) {
+func someLedgers(tb TB, leaking bool) (files map[string][]byte, named []conformance.LedgerSummary) {
 	tb.Helper()
 	files = map[string][]byte{}
 	for i, after := range []time.Duration{2 * time.Second, 32 * time.Minute} {
@@ -141,7 +140,7 @@ func someLedgers(tb testing.TB, leaking bool) (files map[string][]byte, named []
 }
 
 // life is one sandbox from intent to verified gone, or only to created.
-func life(tb testing.TB, w *ledger.Writer, intent string, leaks bool) {
+func life(tb TB, w *ledger.Writer, intent string, leaks bool) {
 	tb.Helper()
 	for i, r := range []ledger.Record{
 		{Event: ledger.EventIntent, Intent: intent, Kind: ledger.KindSandbox, Provider: Provider, Scope: account, Disposition: ledger.Scoped},
@@ -159,7 +158,7 @@ func life(tb testing.TB, w *ledger.Writer, intent string, leaks bool) {
 	}
 }
 
-func summaryOf(tb testing.TB, file string) conformance.LedgerSummary {
+func summaryOf(tb TB, file string) conformance.LedgerSummary {
 	tb.Helper()
 	rep, err := ledger.Verify(file)
 	if err != nil {

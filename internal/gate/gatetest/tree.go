@@ -3,13 +3,12 @@ package gatetest
 import (
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
-	"testing"
 	"time"
 
 	"github.com/agentworkforce/sbx/internal/evidence"
@@ -17,7 +16,7 @@ import (
 )
 
 //go:embed manifest.txt
-var manifest string
+var files embed.FS
 
 // Places in a tree.
 const (
@@ -35,22 +34,31 @@ func Began() time.Time { return time.Date(2026, 8, 20, 10, 0, 0, 0, time.UTC) }
 // AsOf is a day after the run.
 func AsOf() time.Time { return time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC) }
 
+// TB is what the trees need of a test.
+type TB interface {
+	Helper()
+	TempDir() string
+	Fatal(args ...any)
+}
+
 // Tree is a module with one verified provider.
 type Tree struct {
 	Root string
 	Now  *evidence.Current
 	Run  evidence.Run
 	Key  evidence.PrivateKey
-	tb   testing.TB
+	tb   TB
 }
 
 // New writes the sources of a tree and makes the records of a run; Verify
 // completes it. What a test changes of Run before Verify is signed.
-func New(tb testing.TB) *Tree {
+func New(tb TB) *Tree {
 	tb.Helper()
 	t := &Tree{Root: tb.TempDir(), tb: tb}
 	t.Put("go.mod", "module example.com/acme\n\ngo 1.26\n")
-	t.Put(Manifest, manifest)
+	manifest, err := files.ReadFile("manifest.txt")
+	t.check(err)
+	t.Put(Manifest, string(manifest))
 	t.Put(Adapter, "package acme\n\n// Adapter is one.\ntype Adapter struct{}\n")
 	t.Key = t.NewKey("trusted")
 	t.List(t.Key)
