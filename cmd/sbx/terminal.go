@@ -10,6 +10,7 @@ import (
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
+	"github.com/muesli/cancelreader"
 	"golang.org/x/term"
 )
 
@@ -58,13 +59,25 @@ func (a *app) terminal(ctx context.Context, sb *sandbox.Sandbox, c contract.Comm
 }
 
 // joined moves bytes and sizes until the command ends or ctx does.
-func joined(ctx context.Context, t port.PTY, keys *os.File, screen io.Writer) (int, error) {
+func joined(ctx context.Context, t port.PTY, keys *os.File, screen io.Writer) (code int, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go resizing(ctx, t, keys)
+	typed, err := cancelreader.NewReader(keys)
+	if err != nil {
+		return 0, err
+	}
+	fed := make(chan struct{})
 	go func() {
-		if err := feed(ptyInput{t}, keys); err != nil {
+		defer close(fed)
+		if err := feed(ptyInput{t}, typed); err != nil && !errors.Is(err, cancelreader.ErrCanceled) {
 			stop(err)
+		}
+	}()
+	defer func() { // what is typed from here on is for whoever comes next
+		if typed.Cancel() {
+			<-fed
+			err = join(err, typed.Close())
 		}
 	}()
 	drawn := make(chan struct{})
@@ -74,7 +87,7 @@ func joined(ctx context.Context, t port.PTY, keys *os.File, screen io.Writer) (i
 			stop(outputError{err})
 		}
 	}()
-	code, err := t.Wait(ctx)
+	code, err = t.Wait(ctx)
 	if ctx.Err() != nil {
 		cause := context.Cause(ctx)
 		if errors.Is(cause, context.Canceled) {
