@@ -52,7 +52,9 @@ func searchSandbox(ctx context.Context, sb *sandbox.Sandbox, dummy string) error
 	if len(found) > 0 {
 		return fmt.Errorf("the secret that was injected on purpose is inside the sandbox: %s", strings.Join(found, ", "))
 	}
-	if found, err = search(ctx, sb, plantScript, dummy); err != nil {
+	// Another secret of the same form is planted: whoever watches processes from
+	// outside is not to mistake the control for a leak.
+	if found, err = search(ctx, sb, plantScript, planted(dummy)); err != nil {
 		return err
 	}
 	inFile := slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, "/sbx-control-planted") })
@@ -63,22 +65,26 @@ func searchSandbox(ctx context.Context, sb *sandbox.Sandbox, dummy string) error
 	return nil
 }
 
-// The scripts get the secret in two halves, so that they do not themselves put it
-// where they look for it.
+func planted(dummy string) string { return "planted-" + dummy[len(dummy)/2:] }
+
+// The scripts get the secret in three parts, and search for a pattern that is not
+// the secret's own text, so that they do not themselves put it where they look.
 const (
-	searchScript = `n="$1$2"; { for d in "$HOME" "$PWD" "${TMPDIR:-/tmp}" /tmp; do [ -d "$d" ] &&
+	searchScript = `n="$1[$2]$3"; { for d in "$HOME" "$PWD" "${TMPDIR:-/tmp}" /tmp; do [ -d "$d" ] &&
 find "$d" -xdev -maxdepth 6 -type f -size -2048 -mmin -240 2>/dev/null; done; } | sort -u | while IFS= read -r f; do
-grep -qF -e "$n" "$f" 2>/dev/null && echo "$f"; done
-for e in /proc/[0-9]*/environ; do tr '\0' '\n' <"$e" 2>/dev/null | grep -qF -e "$n" && echo "$e"; done; echo searched`
+grep -q -e "$n" "$f" 2>/dev/null && echo "$f"; done
+for e in /proc/[0-9]*/environ; do tr '\0' '\n' <"$e" 2>/dev/null | grep -q -e "$n" && echo "$e"; done; echo searched`
 	useScript   = `echo used >sbx-control-used; sleep 5 >/dev/null 2>&1 </dev/null &`
-	plantScript = `n="$1$2"; printf '%s\n' "$n" >sbx-control-planted; SBX_CONTROL_PLANTED="$n" sleep 5 >/dev/null 2>&1 </dev/null &`
+	plantScript = `p="$1$2$3"; printf '%s\n' "$p" >sbx-control-planted; SBX_CONTROL_PLANTED="$p" sleep 5 >/dev/null 2>&1 </dev/null &`
 )
 
-// search prepares a sandbox by one script and lists where a secret is in it, in
-// one command: there are providers where no process outlives its command.
-func search(ctx context.Context, sb *sandbox.Sandbox, prepare, dummy string) ([]string, error) {
-	half := len(dummy) / 2
-	res, err := sb.Exec(ctx, contract.Command{Argv: []string{"sh", "-c", prepare + "\n" + searchScript, "sh", dummy[:half], dummy[half:]}, Timeout: 2 * time.Minute})
+// search prepares a sandbox by one script and lists where a secret, of letters,
+// digits and hyphens, is in it, in one command: there are providers where no
+// process outlives its command.
+func search(ctx context.Context, sb *sandbox.Sandbox, prepare, secret string) ([]string, error) {
+	half := len(secret) / 2
+	argv := []string{"sh", "-c", prepare + "\n" + searchScript, "sh", secret[:half], secret[half : half+1], secret[half+1:]}
+	res, err := sb.Exec(ctx, contract.Command{Argv: argv, Timeout: 2 * time.Minute})
 	if err != nil {
 		return nil, err
 	}
