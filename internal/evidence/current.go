@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -95,6 +96,11 @@ func NewCurrent(fsys fs.FS, dir string, manifest any) (*Current, error) {
 	base := ""
 	if m.Adapter.Base != "" {
 		base = path.Join(path.Dir(dir), m.Adapter.Base)
+		// The base of a provider in a module of its own is code of another module,
+		// which is bound by its version.
+		if _, err := fs.Stat(fsys, base); errors.Is(err, fs.ErrNotExist) {
+			base = ""
+		}
 	}
 	c.Adapter, err = AdapterDigest(fsys, dir, base)
 	return c, err
