@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentworkforce/sbx/internal/testengine"
+	"github.com/moby/moby/client"
 	"github.com/stretchr/testify/require"
 )
 
@@ -68,6 +70,7 @@ func (u *user) set(kv ...string) { u.env = append(u.env, kv...) }
 func (u *user) engine(needs ...string) *testengine.Engine {
 	u.t.Helper()
 	e := testengine.Require(u.t, needs...)
+	u.t.Cleanup(func() { u.sweep(e) })
 	if e.Host != "" {
 		u.set("DOCKER_HOST=" + e.Host)
 	}
@@ -77,6 +80,22 @@ func (u *user) engine(needs ...string) *testengine.Engine {
 		[]byte("images:\n  docker: "+testengine.Image+"\n  gvisor: "+testengine.Image+"\n"), 0o600))
 	u.set("XDG_CONFIG_HOME="+config, "SBX_PROVIDER=docker", "SBX_DOCKER_NETWORK=none")
 	return e
+}
+
+// sweep removes what a test that failed halfway has left at the engine.
+func (u *user) sweep(e *testengine.Engine) {
+	raw, err := os.ReadFile(filepath.Join(u.state, "sbx", "owner"))
+	if err != nil {
+		return // it made nothing
+	}
+	ctx := context.Background() // the test's own has ended
+	left, err := e.Client().ContainerList(ctx, client.ContainerListOptions{All: true,
+		Filters: client.Filters{}.Add("label", "sbx.owner="+strings.TrimSpace(string(raw)))})
+	require.NoError(u.t, err)
+	for _, c := range left.Items {
+		_, err := e.Client().ContainerRemove(ctx, c.ID, client.ContainerRemoveOptions{Force: true})
+		require.NoError(u.t, err)
+	}
 }
 
 func (u *user) command(args ...string) *exec.Cmd {
