@@ -34,18 +34,35 @@ func (t *trial) published(ctx context.Context, number int) (*sandbox.Sandbox, co
 	if err != nil {
 		return nil, contract.PortAccess{}, err
 	}
+	if err := t.serve(ctx, sb, number); err != nil {
+		return nil, contract.PortAccess{}, err
+	}
+	access, err := sb.PortURL(ctx, number)
+	return sb, access, err
+}
+
+// serve leaves a process behind that answers on a port.
+func (t *trial) serve(ctx context.Context, sb *sandbox.Sandbox, number int) error {
 	server := fmt.Sprintf(`if command -v nc > /dev/null; then n=nc; elif command -v busybox > /dev/null; then n='busybox nc'; else exit 42; fi
 (while :; do printf 'HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nsbxc-port' | $n -l -p %d || sleep 1; done) > /dev/null 2>&1 < /dev/null &
 echo started`, number)
 	res, err := sb.Exec(ctx, contract.Command{Script: server, Timeout: execLimit})
 	switch {
 	case err != nil:
-		return nil, contract.PortAccess{}, err
+		return err
 	case res.ExitCode == 42:
-		return nil, contract.PortAccess{}, unknown(NotAttempted, "the image has no nc to listen with")
+		return unknown(NotAttempted, "the image has no nc to listen with")
 	}
-	access, err := sb.PortURL(ctx, number)
-	return sb, access, err
+	return nil
+}
+
+// hostOf is the host and port of an address.
+func hostOf(access contract.PortAccess) (string, error) {
+	u, err := url.Parse(access.URL)
+	if err != nil || u.Host == "" || u.User != nil {
+		return "", fmt.Errorf("the access %+v is not usable: %v", access, err)
+	}
+	return u.Host, nil
 }
 
 func portAnswers(ctx context.Context, t *trial) error {

@@ -29,7 +29,7 @@ type Mutant struct {
 
 // All returns every mutant, by family.
 func All() []Mutant {
-	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants())
+	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants(), truthMutants())
 }
 
 // plain is a fault that remembers nothing.
