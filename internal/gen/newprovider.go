@@ -248,7 +248,11 @@ func (s *Site) plan(out *Scaffold) error {
 	}
 	out.Plan = tree.Plan{Validate: validateGo, Units: []tree.Unit{u}}
 	if s.Project.InTree {
-		out.Plan.Units = append(out.Plan.Units, s.Project.schemaUnit())
+		catalog, err := s.Project.catalogUnit()
+		if err != nil {
+			return err
+		}
+		out.Plan.Units = append(out.Plan.Units, s.Project.schemaUnit(), catalog)
 	}
 	return nil
 }
