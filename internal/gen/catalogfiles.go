@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/gen/tree"
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // catalogUnit is the catalog in two forms: for people and for programs.
@@ -20,7 +21,9 @@ func (p *Project) catalogUnit() (tree.Unit, error) {
 	inputs := maps.Clone(src.inputs)
 	inputs["generator"] = p.inputs["generator"]
 	inputs["schema/provider.schema.json"] = p.inputs["schema/provider.schema.json"]
-	inputs["schema/checks.json"] = digest(p.src.data["checks.json"])
+	if inputs["checks"], err = p.checksDigest(); err != nil {
+		return tree.Unit{}, err
+	}
 	return tree.Unit{Dir: "catalog", Inputs: inputs, OwnedPatterns: []string{"CATALOG.md", "catalog.json"},
 		Render: func(context.Context) (tree.Output, error) {
 			c, err := p.catalog(src)
@@ -30,6 +33,20 @@ func (p *Project) catalogUnit() (tree.Unit, error) {
 			text, err := catalogJSON(c)
 			return tree.Output{Owned: map[string][]byte{"catalog/catalog.json": text, "catalog/CATALOG.md": catalogPage(c)}}, err
 		}}, nil
+}
+
+// checksDigest is a digest of what the catalog reads of the list of checks; their
+// words do not change it.
+func (p *Project) checksDigest() (string, error) {
+	var list struct{ Checks []schema.Check }
+	if err := json.Unmarshal(p.src.data["checks.json"], &list); err != nil {
+		return "", fmt.Errorf("checks.json: %w", err)
+	}
+	var b strings.Builder
+	for _, c := range list.Checks {
+		fmt.Fprintf(&b, "%s@%d %s %s\n", c.ID, c.Revision, c.Group, c.Capability)
+	}
+	return digest([]byte(b.String())), nil
 }
 
 func catalogJSON(c Catalog) ([]byte, error) {
