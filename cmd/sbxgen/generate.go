@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -142,11 +143,7 @@ func count(n int, noun string) string {
 }
 
 func writeTree(ctx context.Context, p *gen.Project, ids []string, dryRun bool, s streams) error {
-	plan, err := p.Plan(ids...)
-	if err != nil {
-		return err
-	}
-	result, err := tree.Apply(ctx, p.Root, plan, tree.Options{DryRun: dryRun, Force: true, RenderAll: p.InTree})
+	result, err := applyTree(ctx, p, ids, dryRun)
 	var refused *tree.RefusedError
 	if errors.As(err, &refused) {
 		for _, f := range refused.Findings {
@@ -166,6 +163,32 @@ func writeTree(ctx context.Context, p *gen.Project, ids []string, dryRun bool, s
 		return findingsError{}
 	}
 	return nil
+}
+
+// applyTree makes the files current. Stubs that were appended to an adapter are
+// themselves something its checklist speaks of, so a second pass follows them.
+func applyTree(ctx context.Context, p *gen.Project, ids []string, dryRun bool) (tree.Result, error) {
+	opts := tree.Options{DryRun: dryRun, Force: true, RenderAll: p.InTree}
+	plan, err := p.Plan(ids...)
+	if err != nil {
+		return tree.Result{}, err
+	}
+	result, err := tree.Apply(ctx, p.Root, plan, opts)
+	appended := slices.ContainsFunc(result.Written, func(name string) bool { return path.Base(name) == "adapter.go" })
+	if err != nil || dryRun || !appended {
+		return result, err
+	}
+	if plan, err = p.Plan(ids...); err != nil {
+		return result, err
+	}
+	second, err := tree.Apply(ctx, p.Root, plan, opts)
+	for _, name := range second.Written {
+		if !slices.Contains(result.Written, name) {
+			result.Written = append(result.Written, name)
+		}
+	}
+	slices.Sort(result.Written)
+	return result, err
 }
 
 func printResult(w io.Writer, r tree.Result, dryRun bool) {

@@ -135,6 +135,8 @@ func TestANewCapabilityAppendsAndKeepsEveryByte(t *testing.T) {
 	require.True(t, bytes.HasPrefix(after, before), "hand-written bytes moved")
 	require.Contains(t, string(after), "func (a *Adapter) Restart(")
 	require.Contains(t, string(after), "func (a *Adapter) Metrics(")
+	code, out = generate(t, dir, "--check")
+	require.Equal(t, exitClean, code, out)
 	build := exec.Command("go", "build", "./...")
 	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod")
 	text, err := build.CombinedOutput()

@@ -17,6 +17,7 @@ type adapterSource struct {
 	exists      bool            // whether there is any hand-written file
 	methods     map[string]bool // methods on Adapter
 	unwritten   []string        // methods on Adapter that still answer NotImplemented, sorted
+	embeds      bool            // whether Adapter embeds another type, whose methods cannot be seen here
 	stubImports bool            // whether adapter.go imports what a stub needs, under the usual names
 }
 
@@ -70,6 +71,9 @@ func scanAdapter(dir string, parse func(src []byte) bool) (adapterSource, error)
 
 func (a *adapterSource) collect(f *ast.File) {
 	for _, d := range f.Decls {
+		if types, ok := d.(*ast.GenDecl); ok && types.Tok == token.TYPE {
+			a.embeds = a.embeds || embedsInAdapter(types)
+		}
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Recv == nil || len(fn.Recv.List) != 1 || receiverName(fn.Recv.List[0].Type) != "Adapter" {
 			continue
@@ -79,6 +83,21 @@ func (a *adapterSource) collect(f *ast.File) {
 			a.unwritten = append(a.unwritten, fn.Name.Name)
 		}
 	}
+}
+
+// embedsInAdapter reports whether one of the types is Adapter, a struct with an
+// embedded field.
+func embedsInAdapter(types *ast.GenDecl) bool {
+	for _, spec := range types.Specs {
+		t, ok := spec.(*ast.TypeSpec)
+		if !ok || t.Name.Name != "Adapter" {
+			continue
+		}
+		if st, ok := t.Type.(*ast.StructType); ok {
+			return slices.ContainsFunc(st.Fields.List, func(f *ast.Field) bool { return len(f.Names) == 0 })
+		}
+	}
+	return false
 }
 
 func receiverName(e ast.Expr) string {

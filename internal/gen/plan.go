@@ -222,10 +222,11 @@ func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output
 }
 
 // missingMethods appends a stub for every supported operation that no
-// hand-written file has. A provider that builds on another one inherits its
-// methods, which cannot be seen here: there the compiler names what is missing.
+// hand-written file has. A provider that builds on another one, or embeds some
+// other type, inherits methods that cannot be seen here: there the compiler
+// names what is missing.
 func (p *Project) missingMethods(m *providerModel, src adapterSource, out *tree.Output) error {
-	if m.base != "" || !src.exists {
+	if m.base != "" || src.embeds || !src.exists {
 		return nil
 	}
 	for _, c := range m.supported() {
