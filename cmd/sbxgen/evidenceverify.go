@@ -166,7 +166,7 @@ func newEvidenceShowCmd(s streams) *cobra.Command {
 func showStatement(w io.Writer, dir string, st *evidence.Statement) {
 	p := st.Predicate
 	fmt.Fprintf(w, "run       %s\nprovider  %s\nverdict   %s\nmode      %s\nfrom      %s\nto        %s\nfresh to  %s\n", dir, p.Provider, p.Verdict, p.Mode,
-		p.StartedAt.Format(time.RFC3339), p.FinishedAt.Format(time.RFC3339), p.ExpiresAt().UTC().Format(time.RFC3339))
+		p.StartedAt.Format(time.RFC3339Nano), p.FinishedAt.Format(time.RFC3339Nano), p.ExpiresAt().UTC().Format(time.RFC3339Nano))
 	fmt.Fprintf(w, "made by   sbxgen %s, suite %d, %s/%s, %s\n", p.Versions.Tool, p.Versions.Suite, p.Environment.OS, p.Environment.Arch, p.Environment.Go)
 	if p.Producer != nil {
 		fmt.Fprintf(w, "producer  %s\n", strings.Join(slices.DeleteFunc([]string{p.Producer.Person, p.Producer.Agent, p.Producer.Node, p.Producer.WorkUnit},
