@@ -31,6 +31,19 @@ type Harness struct {
 	// Witness is a host within reach of the sandboxes that a check can listen on.
 	// Without it nobody sees what a sandbox reaches.
 	Witness Witness
+	// Endpoint is what the adapter talks to, so that a check can stand in
+	// between and spoil answers. Without it such checks are unknown.
+	Endpoint Endpoint
+}
+
+// Endpoint says where a vendor's HTTP API is and how to have the adapter talk to
+// a stand-in. The zero value is none.
+type Endpoint struct {
+	// Network is unix or tcp; Address is the socket's path or host:port.
+	Network, Address string
+	// Through is the option that makes a provider use a stand-in, whose address is
+	// unix:///path or tcp://host:port.
+	Through func(address string) sandbox.Option
 }
 
 // Witness says how sandboxes that nothing is denied to reach this machine. Empty

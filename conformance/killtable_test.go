@@ -60,7 +60,7 @@ func onMutant(t *testing.T, m mutants.Mutant) (*reference.Vendor, conformance.Ha
 func failures(t *testing.T, m mutants.Mutant, only string) []string {
 	t.Helper()
 	_, h := onMutant(t, m)
-	opts := conformance.RunOptions{StateDir: t.TempDir(), CheckTimeout: 40 * time.Second, Parallel: 8}
+	opts := conformance.RunOptions{StateDir: t.TempDir(), CheckTimeout: 25 * time.Second, Parallel: 12}
 	if only != "" {
 		opts.Run = regexp.MustCompile("^" + regexp.QuoteMeta(only) + "$")
 	}
@@ -124,13 +124,14 @@ func TestKillTable(t *testing.T) {
 	}
 	rows := make([]kill, len(every()))
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, 24)
+	slots := make(chan struct{}, 64) // they mostly wait
 	for i, m := range every() {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
 			t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
 				if *update {
+					defer func(began time.Time) { t.Logf("%s took %s", m.Name, time.Since(began).Round(time.Second)) }(time.Now())
 					rows[i] = kill{Mutant: m.Name, Checks: failures(t, m, ""), Peer: peerFailures(t, m, 0)}
 					return
 				}

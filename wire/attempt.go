@@ -153,7 +153,7 @@ func (c *Client) refused(k *call, resp *http.Response) *failure {
 		Body:       head(k.redactor.clean(raw, cut), errorBodyKept),
 	}
 	e := &port.Error{Op: k.Op, Provider: c.cfg.Provider, ID: k.ID, Err: answer,
-		RetryAfter: retryAfter(resp.Header, c.cfg.Clock.Now())}
+		RetryAfter: RetryAfter(resp.Header, c.cfg.Clock.Now())}
 	rule, known := c.cfg.Errors.Lookup(resp.StatusCode, vendor.Code)
 	transient := rule.Transient
 	switch {

@@ -73,9 +73,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter reads the header of that name, in seconds or as an HTTP date. It
+// RetryAfter reads the header of that name, in seconds or as an HTTP date. It
 // returns 0 when it is absent, past or not understood.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {
 		return 0

@@ -46,6 +46,10 @@ func Harness(tb testing.TB, driver sandbox.Driver, needs ...string) conformance.
 		}
 	})
 	h.Witness.Address = e.gateway(tb.Context())
+	if path, ok := strings.CutPrefix(e.cli.DaemonHost(), "unix://"); ok {
+		h.Endpoint = conformance.Endpoint{Network: "unix", Address: path,
+			Through: func(address string) sandbox.Option { return sandbox.WithSetting("host", address) }}
+	}
 	h.Count = func(ctx context.Context) (map[string]int, error) { return e.Count(ctx, "sbx.owner="+owner) }
 	return h
 }

@@ -24,6 +24,12 @@ const defaultTimeout = 30 * time.Minute
 // killTime bounds how long ending a command may take.
 const killTime = 20 * time.Second
 
+// streamLead is how much earlier than the command its streams may end for the
+// output to count as whole. The engine notices an exit and the end of the streams
+// apart from each other, and a command may close its streams and go on; after
+// that much nobody can tell it from a connection that was cut.
+const streamLead = 2 * time.Second
+
 // launch says how a command is run and where its output goes.
 type launch struct {
 	op       string
@@ -53,6 +59,9 @@ type command struct {
 	done chan struct{} // closed when the fields below are final
 	code int
 	err  error
+	// broken streams ended before the command did, by more than the engine
+	// needs: the connection may have been cut, so output may be missing.
+	broken bool
 
 	mu      sync.Mutex
 	expired bool // its time ran out
@@ -142,23 +151,38 @@ func (c *command) run(l launch) {
 		go c.feed(l.command.Stdin)
 	}
 	go func() {
+		var cut error
 		if l.terminal != nil {
-			_, c.err = io.Copy(c.report, c.conn.Reader)
+			_, cut = io.Copy(c.report, c.conn.Reader)
 		} else {
-			_, c.err = stdcopy.StdCopy(l.stdout, c.report, c.conn.Reader)
+			_, cut = stdcopy.StdCopy(l.stdout, c.report, c.conn.Reader)
 		}
 		c.report.finish()
-		// A broken stream is judged by the exit code: where the engine still
-		// has one the command ended, and what was read is what there was.
+		ended := time.Now()
+		// The exit code is the engine's own answer and holds; whether the output
+		// is whole is another question.
 		c.code, c.err = c.exitCode(poll)
+		c.broken = cut != nil || time.Since(ended) > streamLead
+		if c.forgotten() {
+			c.broken, c.err = true, c.a.errorf(c.op, c.id, port.CodeExitUnknown, port.OutcomeUnknown,
+				"the connection broke while the command ran, and the engine has forgotten its exit code")
+		}
 		c.timer.Stop()
 		cancel()
 		c.conn.Close()
 		close(c.done)
 		for _, p := range c.pipes {
-			p.end(io.EOF)
+			p.end(c.streamEnd())
 		}
 	}()
+}
+
+// streamEnd is what a reader of the output is told at its end.
+func (c *command) streamEnd() error {
+	if c.broken {
+		return io.ErrUnexpectedEOF
+	}
+	return io.EOF
 }
 
 // feed writes the whole standard input. A command that does not read it all is

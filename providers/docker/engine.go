@@ -52,7 +52,7 @@ func connect(cfg Config) (*client.Client, rawClient, error) {
 		return nil, rawClient{}, err
 	}
 	transport.Proxy = nil
-	opts := []client.Opt{client.WithUserAgent("sbx"), client.WithHost(host),
+	opts := []client.Opt{client.WithUserAgent("sbx"), client.WithHost(host), client.WithHTTPResponseHook(notePause),
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect})}
 	if cfg.TLSVerify {
 		opts = append(opts, client.WithTLSClientConfig(filepath.Join(cfg.CertPath, "ca.pem"),

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -23,10 +25,29 @@ func (a *Adapter) do(ctx context.Context, op, id string, effect wire.Effect, cal
 	}
 	var sent atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	if err := call(traced); err != nil {
-		return a.translate(ctx, op, id, effect, sent.Load(), err)
+	var pause atomic.Int64
+	if err := call(context.WithValue(traced, pauseKey{}, &pause)); err != nil {
+		err = a.translate(ctx, op, id, effect, sent.Load(), err)
+		if e, ok := errors.AsType[*port.Error](err); ok && e.Code == port.CodeRateLimited {
+			e.RetryAfter = time.Duration(pause.Load())
+		}
+		return err
 	}
 	return nil
+}
+
+// pauseKey finds where a call wants to know how long the engine, or what stands
+// before it, says to wait.
+type pauseKey struct{}
+
+// notePause keeps that from a response: the client library drops headers.
+func notePause(r *http.Response) {
+	if r == nil || r.Request == nil || r.StatusCode != http.StatusTooManyRequests {
+		return
+	}
+	if pause, ok := r.Request.Context().Value(pauseKey{}).(*atomic.Int64); ok {
+		pause.Store(int64(wire.RetryAfter(r.Header, time.Now())))
+	}
 }
 
 // negotiate agrees on the API version before the first call, so that a failure

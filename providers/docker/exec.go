@@ -22,6 +22,11 @@ const defaultOutputLimit = 10 << 20
 // left in the background by a command that ends by itself go on; while they
 // hold its streams the engine waits up to two seconds before it lets go.
 //
+// When the streams end seconds before the command, the connection may have been
+// cut: Truncated is absent then, and a reader of Stream is told
+// io.ErrUnexpectedEOF. A command that closes its own streams and goes on looks
+// the same.
+//
 // The time is kept by this process: a command outlives a caller that crashes.
 func (a *Adapter) Exec(ctx context.Context, id string, cmd contract.Command) (contract.ExecResult, error) {
 	if cmd.OpenStdin {
@@ -46,6 +51,9 @@ func (a *Adapter) Exec(ctx context.Context, id string, cmd contract.Command) (co
 	truncated := stdout.Truncated() || stderr.Truncated()
 	res := contract.ExecResult{ExitCode: int64(code), Stdout: stdout.Bytes(), Stderr: stderr.Bytes(),
 		Streams: contract.StreamsSeparate, Truncated: &truncated, Duration: time.Since(c.began)}
+	if c.broken && !truncated {
+		res.Truncated = nil // nobody can say
+	}
 	if ended := c.interrupted(ctx, stopped); ended != nil {
 		err = ended
 	}

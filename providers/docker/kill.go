@@ -44,6 +44,30 @@ func (a *Adapter) killAll(ctx context.Context, c *command) error {
 	return nil
 }
 
+// attachFailed is the exit code that the engine puts down for a command when the
+// connection that it was attached by breaks, although the command goes on.
+const attachFailed = 126
+
+// aliveScript exits 0 while the process with number $2 is the command of mark $1.
+const aliveScript = `{ tr '\000' '\n' <"/proc/$2/environ"; } 2>/dev/null | grep -q -x -F -e "` + markVariable + `=$1"`
+
+// forgotten reports whether the exit code is the engine's word for a connection
+// that broke and not the command's: its streams broke long before, or it still
+// runs. What cannot be looked at counts as ended.
+func (c *command) forgotten() bool {
+	pid := c.report.report().pid
+	if c.code != attachFailed || c.err != nil || pid == "" {
+		return false
+	}
+	if c.broken {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), killTime)
+	defer cancel()
+	code, _, err := c.a.runPlain(ctx, c.id, "0", []string{"/bin/sh", "-c", aliveScript, "sbx", c.mark, pid})
+	return err == nil && code == 0
+}
+
 // runPlain runs argv without the wrapper and returns its exit code and output.
 func (a *Adapter) runPlain(ctx context.Context, id, user string, argv []string) (int, string, error) {
 	const op = "Exec"
