@@ -134,7 +134,7 @@ func (su *suite) measure(ctx context.Context, s streams, r benchRun) (*bench.Art
 		bench.EnvSamples + "=" + strconv.Itoa(r.samples), bench.EnvState + "=" + r.state}, r.env...)
 	view := &benchView{screen: newScreen(s), began: time.Now()}
 	stop := follow(progress, view.take, view.tick)
-	output, err := su.run(ctx, []string{"-test.run=^$", "-test.bench=^BenchmarkProvider$/^all$", "-test.benchtime=1x", "-test.timeout=0"}, env, r.started)
+	output, err := su.run(ctx, []string{"-test.run=^$", "-test.bench=^BenchmarkProvider$/^all$", "-test.benchtime=1x", "-test.v", "-test.timeout=0"}, env, r.started)
 	err = errors.Join(err, stop())
 	view.end()
 	if err != nil {
