@@ -71,6 +71,8 @@ func runCollect(cmd *cobra.Command, s streams, flags collectFlags, id string) (e
 	return c.collect(cmd.Context())
 }
 
+var errInterrupted = errors.New("interrupted; nothing was written")
+
 // collection is one run on its way to a folder.
 type collection struct {
 	*suite
@@ -113,7 +115,7 @@ func (c *collection) collect(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted; nothing was written: %w", context.Cause(ctx))
+		return errInterrupted
 	}
 	dir, err := b.Write(c.project.Root)
 	if err != nil {
@@ -189,6 +191,10 @@ func (c *collection) records(ctx context.Context) error {
 	}
 	if report == nil {
 		return fmt.Errorf("the suite wrote no report; it printed:\n%s", tail(output, 4<<10))
+	}
+	if ctx.Err() != nil {
+		c.owing = owes(report, nil)
+		return errInterrupted
 	}
 	artifact, printed, err := c.measure(ctx, c.s, benchRun{samples: c.flags.samples, state: samples, env: env, started: watch.start})
 	watch.stop()
