@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/agentworkforce/sbx/conformance/faults"
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
 )
@@ -42,6 +43,43 @@ func deadlineBoundsCall(ctx context.Context, t *trial) error {
 			return nil // refused or done: both are an answer
 		})
 		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	if t.s.h.Endpoint.Through == nil {
+		return noted("with contexts that had ended; nothing could hold the vendor up in the middle of a call")
+	}
+	return spoiled(heldUp)(ctx, t)
+}
+
+// heldUp lets the vendor take longer than the caller has.
+func heldUp(ctx context.Context, b *between) error {
+	dir, err := b.dir(ctx, b.sb)
+	if err != nil {
+		return err
+	}
+	for _, op := range contract.Operations() {
+		if op.Capability != "" && !b.s.callable(op.Capability) {
+			continue
+		}
+		err := b.under(faults.Fault{Delay: time.Minute}, func() error {
+			short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+			defer cancel()
+			return promptly(overrun, op.Name+" with half a second, at a vendor that takes a minute,", func() error {
+				err := b.callTable(short, b.table, b.sb.ID(), dir, op.Name)
+				if _, mine := errors.AsType[*misuseError](err); mine {
+					return err
+				}
+				if err == nil {
+					return fmt.Errorf("%s succeeded at a vendor that had not answered", op.Name)
+				}
+				return wantCode(err, port.CodeTimeout, op.Name+" at a vendor that does not answer in time")
+			})
+		})
+		if v, ok := errors.AsType[*verdictError](err); ok && v.verdict == Unknown {
+			continue // it asked the vendor nothing
+		}
 		if err != nil {
 			return err
 		}

@@ -39,8 +39,8 @@ func (a *Adapter) Logs(ctx context.Context, id string, request contract.LogsRequ
 		logs, err = a.cli.ContainerLogs(ctx, id, opts)
 		return err
 	})
-	if !stop() && err == nil {
-		err = wire.ContextError(ctx, op, port.OutcomeUnchanged)
+	if !stop() { // why the opening ended is the caller's context, not the one made here
+		err = a.translate(ctx, op, id, wire.Read, true, ctx.Err())
 	}
 	if err != nil {
 		cancel()
