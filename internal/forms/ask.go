@@ -87,11 +87,12 @@ type terminal struct {
 func (t terminal) ask(ctx context.Context, questions []Question) ([][]string, error) {
 	pages := make([]*page, len(questions))
 	groups := make([]*huh.Group, len(questions))
+	back := false
 	for i, q := range questions {
-		pages[i] = newPage(q)
+		pages[i] = newPage(q, &back)
 		groups[i] = huh.NewGroup(pages[i].field)
 	}
-	err := t.run(ctx, groups...)
+	err := t.run(ctx, &back, groups...)
 	answers := make([][]string, len(pages))
 	for i, p := range pages {
 		answers[i] = p.words()
@@ -121,10 +122,11 @@ func (leftError) Error() string { return "left" }
 // run shows a form. It runs the form as what it is, a model, for two reasons:
 // so the form can never choose its mode for plain input by itself, and the
 // program always ends in order, after its reader has let go of the terminal.
-func (t terminal) run(ctx context.Context, groups ...*huh.Group) error {
+// back is true while the person goes to the page before.
+func (t terminal) run(ctx context.Context, back *bool, groups ...*huh.Group) error {
 	form := huh.NewForm(groups...).WithTheme(huh.ThemeBase()).WithAccessible(false)
 	form.SubmitCmd, form.CancelCmd = tea.Quit, tea.Quit
-	program := tea.NewProgram(&typeahead{form: form}, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
+	program := tea.NewProgram(&typeahead{form: form, back: back}, tea.WithInput(t.in), tea.WithOutput(t.out), tea.WithoutSignalHandler())
 	defer context.AfterFunc(ctx, program.Quit)()
 	if _, err := program.Run(); err != nil {
 		return err
@@ -157,7 +159,7 @@ func (t terminal) review(ctx context.Context, answers [][]string, r Review) (str
 		return "", err
 	}
 	choice := ""
-	err = t.run(ctx, huh.NewGroup(huh.NewSelect[string]().Title("What now?").Options(choices...).Value(&choice)))
+	err = t.run(ctx, new(bool), huh.NewGroup(huh.NewSelect[string]().Title("What now?").Options(choices...).Value(&choice)))
 	return choice, err
 }
 
@@ -178,12 +180,18 @@ type page struct {
 	reached  bool // whether the person has gone on from it once
 }
 
-func newPage(q Question) *page {
+// newPage makes a page. Nothing is asked of an answer while *back is true: the
+// library checks a page on every way out of it, and one that is refused on the
+// way back can be neither left nor typed in any more.
+func newPage(q Question, back *bool) *page {
 	p := &page{question: q, choices: slices.Clone(q.Answer)}
 	if len(q.Answer) > 0 && !q.Many {
 		p.text = q.Answer[0]
 	}
 	checkAll := func(words []string) error {
+		if *back {
+			return nil
+		}
 		p.reached = true
 		return q.Check(words)
 	}

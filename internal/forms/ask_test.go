@@ -82,6 +82,37 @@ func TestAskBackAndChange(t *testing.T) {
 	require.Equal(t, [][]string{{"acme2"}, {"none"}, {"files", "pty"}}, got.answers)
 }
 
+// Somebody who goes back to look need not have an answer yet.
+func TestBackWithoutAnAnswer(t *testing.T) {
+	qs := questions()
+	qs = append([]forms.Question{qs[0], {Title: "What is it for?", Help: "A word.", Check: qs[0].Check}}, qs[1:]...)
+	p, done := ask(t, context.Background(), qs)
+	p.Sees("What is it called?")
+	p.Types("acm", formtest.Enter)
+	p.Sees("What is it for?")
+	p.Types(formtest.Back)
+	p.Sees("What is it called?")
+	p.Types("e", formtest.Enter)
+	p.Sees("What is it for?")
+	p.Types(formtest.Enter)
+	p.Sees("an answer is needed")
+	p.Types(formtest.Back)
+	p.Sees("What is it called?")
+	p.Types(formtest.Enter)
+	p.Sees("What is it for?")
+	p.Types("fun", formtest.Enter)
+	p.Sees("How is it driven?")
+	p.Types(formtest.Enter)
+	p.Sees("What can it do?")
+	p.Types(formtest.Enter)
+	p.Sees("it comes to acme+fun+native")
+	p.Sees("What now?")
+	p.Types(formtest.Enter)
+	got := <-done
+	require.NoError(t, got.err)
+	require.Equal(t, [][]string{{"acme"}, {"fun"}, {"native"}, nil}, got.answers)
+}
+
 // Keys that come faster than the pages change are not lost and not misplaced.
 func TestTypingAhead(t *testing.T) {
 	p, done := ask(t, context.Background(), questions())

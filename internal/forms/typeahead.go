@@ -15,6 +15,8 @@ const settleTime = 100 * time.Millisecond
 // quick person or a program, would end up on the old page. Here it waits.
 type typeahead struct {
 	form    *huh.Form
+	back    *bool // whether the last key asked for the page before
+	sized   bool  // whether the size of the terminal is known
 	queue   []tea.KeyMsg
 	waiting bool
 	from    huh.Field // the page that is being left
@@ -27,8 +29,14 @@ type settled struct{ move int }
 // Init starts the form.
 func (t *typeahead) Init() tea.Cmd { return t.form.Init() }
 
-// View shows the form.
-func (t *typeahead) View() string { return t.form.View() }
+// View shows the form, once it is known how wide it may be: lines that are wider
+// than the terminal take two rows, of which the second is never wiped.
+func (t *typeahead) View() string {
+	if !t.sized {
+		return ""
+	}
+	return t.form.View()
+}
 
 // Update passes a message on, keys in their turn.
 func (t *typeahead) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -39,6 +47,8 @@ func (t *typeahead) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return t, nil
 		}
 		return t, t.key(msg)
+	case tea.WindowSizeMsg:
+		t.sized = true
 	case settled:
 		if msg.move == t.moves {
 			t.waiting = false
@@ -59,6 +69,8 @@ func (t *typeahead) pass(msg tea.Msg) tea.Cmd {
 
 func (t *typeahead) key(msg tea.KeyMsg) tea.Cmd {
 	from := t.form.GetFocusedField()
+	t.sized = true // nobody types at nothing
+	*t.back = msg.Type == tea.KeyShiftTab
 	cmd := t.pass(msg)
 	switch msg.Type {
 	case tea.KeyEnter, tea.KeyTab, tea.KeyShiftTab:
