@@ -40,13 +40,15 @@ func runNewProvider(cmd *cobra.Command, s streams, flags newProviderFlags, quest
 		return asUsage(err)
 	}
 	missing := draft.Missing()
-	if len(missing) == 0 {
+	terminal := onTerminal(s)
+	switch {
+	case flags.resume && terminal: // the session goes on, whatever it has got so far
+	case len(missing) == 0:
 		return makeProvider(ctx, s, site, draft, flags, from)
-	}
-	if !onTerminal(s) {
+	case !terminal:
 		return usagef("%s", missingAnswers(missing))
 	}
-	if err := askRest(ctx, s, site, draft); err != nil {
+	if err := ask(ctx, s, site, draft, flags.resume); err != nil {
 		return err
 	}
 	if err := makeProvider(ctx, s, site, draft, flags, from); err != nil {

@@ -156,6 +156,46 @@ func TestLeavingAndResuming(t *testing.T) {
 	require.Equal(t, makeIn(t, nil, acmeFlags()...), files(t, dir))
 }
 
+// A session that goes on asks what it had not asked yet, also when nothing that is
+// required is missing any more.
+func TestResumingInATerminal(t *testing.T) {
+	state, dir := t.TempDir(), filepath.Join(t.TempDir(), "acme")
+	p := formtest.Sit(t)
+	place := []string{"--module", "example.com/acme", "--dir", dir}
+	done := session(p, state, append(place, acmeFlags()[:7]...)...)
+	p.Sees("How is it driven?")
+	p.Types(formtest.Enter)
+	p.Sees("build on another provider")
+	p.Types("nosuch", formtest.Enter)
+	p.Sees("there is no such provider here")
+	p.Types(formtest.CtrlC)
+	p.Sees("--resume")
+	require.Equal(t, exitUsage, <-done)
+
+	done = session(p, state, append(place, "--resume")...)
+	p.Sees("Short name of the provider")
+	p.Types(formtest.Enter)
+	p.Sees("What is it called?")
+	p.Types(formtest.Enter)
+	p.Sees("in one sentence?")
+	p.Types(formtest.Enter)
+	p.Sees("Where is its homepage?")
+	p.Types(formtest.Enter)
+	p.Sees("How is it driven?")
+	p.Types(formtest.Enter)
+	p.Sees("build on another provider")
+	p.Types(formtest.Enter)
+	p.Sees("holds the API key?")
+	p.Types(formtest.Enter)
+	p.Sees("Which of these will the adapter have?")
+	p.Types(formtest.Enter)
+	p.Sees("What now?")
+	p.Types(formtest.Enter)
+	require.Equal(t, exitClean, <-done)
+	require.NoFileExists(t, filepath.Join(state, "sbx", "new-provider.yaml"))
+	require.Equal(t, makeIn(t, nil, acmeFlags()[:9]...), files(t, dir))
+}
+
 func TestNoTerminalNoQuestion(t *testing.T) {
 	dir, state := filepath.Join(t.TempDir(), "acme"), t.TempDir()
 	for name, in := range map[string]io.Reader{"no input": nil, "answers nobody asked for": strings.NewReader("acme\nAcme\n\n\n")} {

@@ -24,13 +24,14 @@ func onTerminal(s streams) bool {
 	return inOK && outOK && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) && s.getenv("TERM") != "dumb"
 }
 
-// askRest asks what is not answered yet. When the person leaves, the answers are
+// ask asks what is not answered yet; all of it again, with the answers there are,
+// when a session that was left goes on. When the person leaves, the answers are
 // kept for --resume: names and words only, for no question asks for a secret.
-func askRest(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft) error {
+func ask(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft, again bool) error {
 	var open []gen.Question
 	var pages []forms.Question
 	for _, q := range draft.Questions() {
-		if !draft.Answered(q) {
+		if again || !draft.Answered(q) {
 			open = append(open, q)
 			pages = append(pages, formPage(draft, q))
 		}

@@ -113,8 +113,8 @@ func (d *Draft) Current(q Question) []string {
 	return out
 }
 
-// Check reports whether words can be the answer to a question, by the schema
-// alone. The error is an *AnswerError, or says that the check itself failed.
+// Check reports whether words can be the answer to a question, the other
+// answers aside. The error is an *AnswerError, or says that the check itself failed.
 func (d *Draft) Check(q Question, words ...string) error {
 	if q.Many {
 		return d.checkMany(q, words)
@@ -145,9 +145,14 @@ func (d *Draft) Check(q Question, words ...string) error {
 	if len(found) > 0 {
 		return &AnswerError{q, answer, refusal(q, found[0])}
 	}
-	if len(q.Path) == 1 && q.Path[0] == "id" {
+	switch strings.Join(q.Path, ".") {
+	case "id":
 		if reason := badPackage(answer); reason != "" {
 			return &AnswerError{q, answer, reason}
+		}
+	case "adapter.base":
+		if _, _, _, ok := d.project.baseManifest(answer); !ok {
+			return d.noBase(answer)
 		}
 	}
 	return nil

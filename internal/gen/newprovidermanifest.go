@@ -100,7 +100,7 @@ func (d *Draft) copyBase(value map[string]any) error {
 	}
 	base, _, _, ok := d.project.baseManifest(id)
 	if !ok {
-		return &AnswerError{d.question("adapter", "base"), id, "there is no such provider here" + d.basesHint()}
+		return d.noBase(id)
 	}
 	for _, key := range []string{"credentialSets", "config", "ambient", "endpoints"} {
 		if _, ok := value[key]; ok {
@@ -111,6 +111,10 @@ func (d *Draft) copyBase(value map[string]any) error {
 		}
 	}
 	return nil
+}
+
+func (d *Draft) noBase(id string) error {
+	return &AnswerError{d.question("adapter", "base"), id, "there is no such provider here" + d.basesHint()}
 }
 
 func (d *Draft) basesHint() string {
