@@ -164,8 +164,11 @@ func refusal(q Question, found diag.Diagnostic) string {
 	if len(q.Options) > 0 {
 		reason = "is not one of " + strings.Join(optionWords(q), ", ")
 	}
-	if found.Suggestion != "" {
+	switch {
+	case found.Suggestion != "":
 		reason += "; did you mean " + strings.Trim(found.Suggestion, `"`) + "?"
+	case len(q.Options) == 0 && found.Help != "":
+		reason += ". " + found.Help
 	}
 	return reason
 }
