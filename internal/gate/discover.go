@@ -140,7 +140,9 @@ func (r *run) ofProvider(dir string, providers, memo map[string]bool) bool {
 	return above
 }
 
-// walk calls f for every regular file below dir, in order.
+// walk calls f for every regular file below dir, in order. A link to a file is
+// that file, as it is to the compiler and the generator; one to a folder is
+// followed by nobody.
 func (r *run) walk(ctx context.Context, dir string, start bool, f func(name string)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -163,11 +165,17 @@ func (r *run) walk(ctx context.Context, dir string, start bool, f func(name stri
 			if err := r.walk(ctx, name, false, f); err != nil {
 				return err
 			}
-		case e.Type().IsRegular():
+		case e.Type().IsRegular(), e.Type()&fs.ModeSymlink != 0 && r.isFile(name):
 			f(name)
 		}
 	}
 	return nil
+}
+
+// isFile reports whether a link ends at a regular file.
+func (r *run) isFile(name string) bool {
+	info, err := os.Stat(filepath.Join(r.root, filepath.FromSlash(name)))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // enters reports whether a folder is looked into; the testdata of a provider

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -125,7 +126,14 @@ func (r *run) load(t target, buf *bytes.Buffer) (*examined, int, bool, error) {
 // read returns a file's bytes, which are valid until buf is used again. Of a
 // manifest or entry, one byte more than is accepted is enough to refuse it.
 func (r *run) read(t target, buf *bytes.Buffer) (src []byte, err error) {
-	f, err := os.Open(filepath.Join(r.root, filepath.FromSlash(t.name)))
+	name := filepath.Join(r.root, filepath.FromSlash(t.name))
+	switch info, err := os.Stat(name); { // opening a pipe would wait for a writer
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: t.name, Err: errors.New("it is not a regular file")}
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

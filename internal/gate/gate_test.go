@@ -90,6 +90,31 @@ func TestOnlyGivenPathsAreReported(t *testing.T) {
 	require.Equal(t, 1, stats.Ignored)
 }
 
+// What the compiler and the generator read through a link is judged through it.
+func TestLinksToFilesAreFollowed(t *testing.T) {
+	root := write(t, map[string]string{
+		"hidden/adapter": "package acme\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n",
+		"hidden/folder":  "id: acme\nnmae: Acme\n",
+	})
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "providers", "acme"), 0o755))
+	require.NoError(t, os.Symlink("../../hidden/adapter", filepath.Join(root, "providers", "acme", "adapter.go")))
+	require.NoError(t, os.Symlink("../../hidden/folder", filepath.Join(root, "providers", "acme", ManifestName)))
+	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(root, "providers", "acme", "README.md")))
+	for _, paths := range [][]string{nil, {"providers/acme"}} {
+		set, _ := check(t, Options{Root: root, NoCache: true, Paths: paths}, newCheckers())
+		require.Contains(t, rules(set), "providers/acme/adapter.go SBX404")
+		require.Contains(t, rules(set), "providers/acme/provider.yaml SBX120")
+	}
+}
+
+func TestAManifestThatIsNoFile(t *testing.T) {
+	root := write(t, map[string]string{"providers/acme/adapter.go": "package acme\n",
+		"catalog/acme.yaml": "provider: acme\nstatus: unknown\nreason: No live run has been made.\n"})
+	require.NoError(t, os.Mkdir(filepath.Join(root, "providers", "acme", ManifestName), 0o755))
+	_, _, err := Validate(context.Background(), Options{Root: root, NoCache: true})
+	require.ErrorContains(t, err, "providers/acme/provider.yaml: it is not a regular file")
+}
+
 func TestPathsThatCannotBe(t *testing.T) {
 	root := t.TempDir()
 	var pathErr *PathError

@@ -3,6 +3,7 @@ package gen
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,6 +80,12 @@ func (p *Project) generatedFrom(m *Manifest) bool {
 // readLimited reads a file no further than a manifest may be long, which is
 // enough to say that it is longer.
 func readLimited(name string) ([]byte, error) {
+	switch info, err := os.Stat(name); { // opening a pipe would wait for a writer
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is not a regular file")}
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
