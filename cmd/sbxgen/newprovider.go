@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func runNewProvider(cmd *cobra.Command, s streams, flags newProviderFlags, quest
 	if err != nil {
 		return err
 	}
-	if err := readAnswers(s, draft, flags, from); err != nil {
+	if err := readAnswers(ctx, s, draft, flags, from); err != nil {
 		return err
 	}
 	if err := takeFlags(cmd, draft); err != nil {
@@ -86,6 +87,33 @@ func asUsage(err error) error {
 	return err
 }
 
+// reader is standard input, which a person at a terminal may never end: a read
+// ends with ctx, too.
+type reader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read reads once.
+func (r reader) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	b := make([]byte, len(p)) // p is the caller's again when ctx has ended
+	go func() {
+		n, err := r.in.Read(b)
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		return copy(p, b[:got.n]), got.err
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	}
+}
+
 func startFolder(cmd *cobra.Command) (string, error) {
 	dir, err := cmd.Flags().GetString("chdir")
 	if err != nil {
@@ -95,8 +123,8 @@ func startFolder(cmd *cobra.Command) (string, error) {
 }
 
 // readAnswers takes the answers of --from or --resume.
-func readAnswers(s streams, draft *gen.Draft, flags newProviderFlags, folder string) (err error) {
-	name, in := flags.from, s.in
+func readAnswers(ctx context.Context, s streams, draft *gen.Draft, flags newProviderFlags, folder string) (err error) {
+	name, in := flags.from, io.Reader(reader{ctx, s.in})
 	switch {
 	case flags.resume:
 		path, err := answersFile(s)

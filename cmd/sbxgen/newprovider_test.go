@@ -196,6 +196,23 @@ func TestResumingInATerminal(t *testing.T) {
 	require.Equal(t, makeIn(t, nil, acmeFlags()[:9]...), files(t, dir))
 }
 
+func TestStandardInputThatNeverEnds(t *testing.T) {
+	in, out := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan int, 1)
+	var stderr bytes.Buffer
+	go func() {
+		done <- run(ctx, []string{"new", "provider", "acme", "--from", "-", "--module", "example.com/acme", "--dir", filepath.Join(t.TempDir(), "acme")},
+			streams{in: in, out: io.Discard, err: &stderr, getenv: environ(t.TempDir())})
+	}()
+	_, err := io.WriteString(out, "id: acme\n") // it is being read
+	require.NoError(t, err)
+	cancel()
+	require.NotEqual(t, exitClean, <-done)
+	require.Contains(t, stderr.String(), "context canceled")
+	require.NoError(t, out.Close())
+}
+
 func TestNoTerminalNoQuestion(t *testing.T) {
 	dir, state := filepath.Join(t.TempDir(), "acme"), t.TempDir()
 	for name, in := range map[string]io.Reader{"no input": nil, "answers nobody asked for": strings.NewReader("acme\nAcme\n\n\n")} {
