@@ -87,6 +87,10 @@ func (b *Bundle) read(fsys fs.FS, name, rel string, d fs.DirEntry) error {
 	return err
 }
 
+// Whole reports whether every entry of the folder was read, so that Files is all
+// there is to judge.
+func (b *Bundle) Whole() bool { return len(b.refused) == 0 }
+
 // names are the files in order.
 func (b *Bundle) names() []string { return slices.Sorted(maps.Keys(b.Files)) }
 

@@ -151,6 +151,28 @@ func (c *cache) put(key cacheKey, e *examined) {
 	c.mu.Unlock()
 }
 
+// hasAccepted reports whether a key was put by putAccepted.
+func (c *cache) hasAccepted(key cacheKey) bool {
+	src, ok := c.old[key]
+	if !ok || string(src) != acceptedMark {
+		return false
+	}
+	c.mu.Lock()
+	c.used[key] = true
+	c.mu.Unlock()
+	return true
+}
+
+// putAccepted remembers that what the key stands for was accepted.
+func (c *cache) putAccepted(key cacheKey) {
+	c.mu.Lock()
+	c.fresh[key] = []byte(acceptedMark)
+	c.mu.Unlock()
+}
+
+// acceptedMark is the entry of a key that stands for evidence.
+const acceptedMark = "accepted"
+
 // close writes the cache when something is new. It is replaced in one step, so
 // that runs side by side lose at most each other's news.
 func (c *cache) close() error {

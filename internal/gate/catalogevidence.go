@@ -2,6 +2,9 @@ package gate
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,7 +63,7 @@ func (p *providers) proof(name string, e *examined, l link) error {
 	if err != nil {
 		return err
 	}
-	o := evidence.Options{Now: p.asOf, Keys: keys, Link: l.SHA256.Text}
+	o := evidence.Options{Keys: keys, Link: l.SHA256.Text}
 	verified := e.facts.Status.Text == "verified"
 	if verified {
 		o.RequireSignature = true
@@ -76,13 +79,8 @@ func (p *providers) proof(name string, e *examined, l link) error {
 		p.copied(name, e, b)
 	}
 	p.refuse(name, l.Path.At, path.Dir(l.Path.Text), b, slices.DeleteFunc(found, func(f evidence.Finding) bool {
-		switch {
-		case f.Kind == evidence.KindLink:
-			return true // reported at the digest
-		case f.Kind == evidence.KindExpired && e.facts.ExpiresAt.Text != "":
-			return true // reported at expiresAt, which is a copy
-		}
-		return !verified && !aboutRecord(f.Kind)
+		// Another digest than the link's is reported at the digest.
+		return f.Kind == evidence.KindLink || !verified && !aboutRecord(f.Kind)
 	}))
 	return nil
 }
@@ -94,7 +92,9 @@ func aboutRecord(k evidence.Kind) bool {
 }
 
 // judge reads a run's folder and verifies it. The bundle is nil when there is no
-// such folder inside the tree.
+// such folder inside the tree. It is judged as on the day of its end: age is asked
+// of the entry, whose times are copies. So what was accepted stays accepted while nothing
+// of it changes, and is remembered.
 func (p *providers) judge(dir string, o evidence.Options) (found []evidence.Finding, b *evidence.Bundle, err error) {
 	root, err := os.OpenRoot(p.root)
 	if err != nil {
@@ -108,9 +108,17 @@ func (p *providers) judge(dir string, o evidence.Options) (found []evidence.Find
 	if err != nil {
 		return []evidence.Finding{{Kind: evidence.KindUnreadable, Message: "cannot be read: " + err.Error()}}, &evidence.Bundle{}, nil
 	}
+	key, known := p.accepted(b, o)
+	if known {
+		return nil, b, nil
+	}
 	verifier, err := p.checks.verifier()
 	if err != nil {
 		return nil, nil, err
+	}
+	o.Now = time.Unix(0, 0)
+	if s, err := b.Statement(); err == nil {
+		o.Now = s.Predicate.FinishedAt
 	}
 	found = verifier.Verify(b, o)
 	for file, src := range b.Files {
@@ -119,7 +127,36 @@ func (p *providers) judge(dir string, o evidence.Options) (found []evidence.Find
 				Message: "holds the secret that the run injected on purpose"})
 		}
 	}
+	if len(found) == 0 && p.cache != nil && b.Whole() {
+		p.cache.putAccepted(key)
+	}
 	return found, b, nil
+}
+
+// accepted reports whether an earlier run has accepted a bundle with these files
+// under these options, and the key under which that is remembered.
+func (p *providers) accepted(b *evidence.Bundle, o evidence.Options) (cacheKey, bool) {
+	if p.cache == nil || !b.Whole() {
+		return cacheKey{}, false
+	}
+	against, err := json.Marshal(o)
+	if err != nil {
+		return cacheKey{}, false
+	}
+	h := sha256.New()
+	part := func(s []byte) {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
+		h.Write(s)
+	}
+	part([]byte("accepted evidence"))
+	part([]byte(b.Provider + "/" + b.Run))
+	part(against)
+	for _, name := range slices.Sorted(maps.Keys(b.Files)) {
+		part([]byte(name))
+		part(b.Files[name])
+	}
+	key := cacheKey(h.Sum(nil))
+	return key, p.cache.hasAccepted(key)
 }
 
 // refuse reports findings about a run at the link that claims it, with the place
@@ -237,7 +274,7 @@ func (p *providers) record(name string) error {
 		return err
 	}
 	dir := path.Dir(name)
-	found, b, err := p.judge(dir, evidence.Options{Now: p.asOf, Keys: keys})
+	found, b, err := p.judge(dir, evidence.Options{Keys: keys})
 	if err != nil || b == nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -429,3 +430,49 @@ func TestDemote(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(again), "once")
 }
+
+// TestAcceptedEvidenceIsRemembered: a second run costs no verification, and
+// nothing that changes is taken for what was accepted.
+func TestAcceptedEvidenceIsRemembered(t *testing.T) {
+	tree := gatetest.New(t)
+	b := tree.Verify()
+	dir, c := t.TempDir(), newCheckers()
+	set, _ := check(t, Options{Root: tree.Root, CacheDir: dir}, c)
+	require.Empty(t, set.All())
+	blind := *c
+	blind.verifier = func() (*evidence.Verifier, error) { return nil, errVerified }
+	set, _ = check(t, Options{Root: tree.Root, CacheDir: dir}, &blind)
+	require.Empty(t, set.All())
+	plot := gatetest.Dir + "/benchmark.svg"
+	for name, change := range map[string]func(){
+		"a file":   func() { tree.Put(plot, "<svg>edited</svg>\n") },
+		"one more": func() { tree.Put(gatetest.Dir+"/notes.json", "{}\n") },
+		"one less": func() { tree.Remove(plot) },
+		"the keys": func() { tree.List() },
+		"a link": func() {
+			require.NoError(t, os.Symlink("statement.json", filepath.Join(tree.Root, filepath.FromSlash(gatetest.Dir), "other.json")))
+		},
+		"the code":  func() { replace(gatetest.Adapter, "struct{}", "struct{ n int }")(tree) },
+		"the claim": func() { replace(gatetest.Manifest, "value: vm", "value: container")(tree) },
+	} {
+		before := map[string][]byte{}
+		for _, file := range []string{gatetest.Adapter, gatetest.Manifest, evidence.KeysFile, gatetest.Entry} {
+			before[file] = tree.Read(file)
+		}
+		change()
+		set, _ = check(t, Options{Root: tree.Root, CacheDir: dir}, c)
+		require.Error(t, set.Err(), name)
+		tree.Write(b)
+		for file, src := range before {
+			tree.Put(file, string(src))
+		}
+		set, _ = check(t, Options{Root: tree.Root, CacheDir: dir}, c)
+		require.Empty(t, set.All(), name)
+	}
+	set, _ = check(t, Options{Root: tree.Root, CacheDir: dir, AsOf: gatetest.AsOf().AddDate(0, 0, 100), Strict: true}, c)
+	require.Error(t, set.Err(), "age is asked every time")
+	set, _ = check(t, Options{Root: tree.Root, CacheDir: dir, AsOf: gatetest.Began().AddDate(0, 0, -1)}, c)
+	require.Error(t, set.Err(), "the run has not come yet")
+}
+
+var errVerified = errors.New("it was verified again")
