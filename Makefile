@@ -6,7 +6,7 @@ N ?= 300
 export SBX_CONFORMANCE_PARALLEL ?= 4
 AS_OF ?= $(shell git show -s --format=%cI HEAD)
 
-.PHONY: help demo test race vet staticcheck generate check validate cross ci torture bench bench-peers build
+.PHONY: help demo reproduce test race vet staticcheck generate check validate cross ci torture bench bench-peers build
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,9 @@ ci: test vet staticcheck check validate cross ## what CI runs
 
 torture: ## kill sbx at N random moments and every ledger record, then reap (Docker)
 	$(GO) test ./internal/torture -count=1 -timeout 60m -run TestTorture -v -args -n $(N)
+
+reproduce: ## run the kept evidence of local, docker and gvisor again and compare the verdicts (Docker, runsc)
+	@for p in local docker gvisor; do $(GO) run ./cmd/sbxgen evidence reproduce $$p || exit 1; done
 
 bench: ## Go benchmarks of the generator, the validator, the ledger and the parsers
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./ledger ./wire
