@@ -310,4 +310,3 @@ func TestEveryRuleOfEvidenceIsShown(t *testing.T) {
 		require.NotEmpty(t, ruleOf(k))
 	}
 }
-
