@@ -104,7 +104,8 @@ type Located struct {
 // Find returns what the ledgers of an owner say about the resource with this ID, in
 // the order of the runs: one entry per run that made, adopted or handled it.
 // It takes no lock. A file that cannot be read to its end is an error beside what
-// was found in the others: the answer may then lack something.
+// was found in the others: the answer may then lack something. An empty scope is
+// every one.
 func Find(ctx context.Context, dirs Dirs, owner, provider, scope, id string) ([]Located, error) {
 	if !ValidOwner(owner) {
 		return nil, &InvalidError{Field: "owner", Reason: ownerRule}
@@ -130,7 +131,7 @@ func Find(ctx context.Context, dirs Dirs, owner, provider, scope, id string) ([]
 		}
 		for _, e := range Fold(records).Entries {
 			same := e.ID == id || slices.Contains(e.OtherIDs, id)
-			if same && e.Provider == provider && e.Scope == scope {
+			if same && e.Provider == provider && (scope == "" || e.Scope == scope) {
 				found = append(found, Located{Run: run, Path: path, Entry: e})
 			}
 		}

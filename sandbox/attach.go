@@ -48,6 +48,9 @@ func (p *Provider) Attach(ctx context.Context, id string, opts ...AttachOption) 
 		}
 		s.target = target{provider: p.driver.ID, kind: ledger.KindSandbox, id: id, scope: scope}
 		i, err := p.table.Inspect(ctx, id)
+		if port.CodeOf(err) == port.CodeNotFound && p.owedElsewhere(ctx, s.target) {
+			return i, p.otherScope(op)
+		}
 		if err != nil {
 			return i, err
 		}
@@ -72,6 +75,32 @@ func (p *Provider) Attach(ctx context.Context, id string, opts ...AttachOption) 
 	}
 	s.owned = true
 	return s, nil
+}
+
+// owedElsewhere reports whether the ledgers of this owner say that t was made in
+// another account or engine, and no word that it is gone from there.
+func (p *Provider) owedElsewhere(ctx context.Context, t target) bool {
+	who, err := p.book.identity(ctx)
+	if err != nil {
+		return false
+	}
+	dirs, err := p.opts.dirs()
+	if err != nil {
+		return false
+	}
+	// What cannot be read leaves the vendor's own answer as it is.
+	found, _ := ledger.Find(ctx, dirs, who.Owner, t.provider, "", t.id)
+	owed := false
+	for _, l := range found {
+		switch e := l.Entry; {
+		case e.Kind != t.kind:
+		case e.Scope == t.scope, e.Status.Settled():
+			return false
+		default:
+			owed = true
+		}
+	}
+	return owed
 }
 
 // claimOwnership looks in the ledgers of this owner whether t is ours, and takes

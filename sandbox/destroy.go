@@ -92,10 +92,14 @@ func (p *Provider) sameScope(ctx context.Context, op operation, t target) error 
 		return p.fail(ctx, operation{name: op.name, id: op.id, effect: contract.EffectRead}, err)
 	}
 	if scope == "" || scope != t.scope {
-		return &Error{Code: port.CodeOutcomeUnknown, Op: op.name, Provider: p.driver.ID, ID: op.id,
-			Outcome: port.OutcomeUnchanged, Reason: "nothing was asked of it", Err: errOtherScope}
+		return p.otherScope(op)
 	}
 	return nil
+}
+
+func (p *Provider) otherScope(op operation) error {
+	return &Error{Code: port.CodeOutcomeUnknown, Op: op.name, Provider: p.driver.ID, ID: op.id,
+		Outcome: port.OutcomeUnchanged, Reason: "nothing was asked of it", Err: errOtherScope}
 }
 
 // acknowledge calls destroy until the vendor answers. Destroy is idempotent, so

@@ -44,3 +44,27 @@ func TestScopeIsNeverNotFound(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, report.VerifiedGone)
 }
+
+// What the ledger says was made in another account is not "not found" in this one.
+func TestAttachUnderAnotherAccountIsUnknown(t *testing.T) {
+	w := newWorld(t)
+	s, err := w.open().Create(t.Context())
+	require.NoError(t, err)
+	w.c.scope = "account-2"
+	p := w.open(table(func(tb *contract.Table) {
+		tb.Inspect = func(_ context.Context, id string) (contract.Instance, error) {
+			return contract.Instance{}, notFound("Inspect", id)
+		}
+	}))
+	_, err = p.Attach(t.Context(), s.ID())
+	e := code(t, err, port.CodeOutcomeUnknown)
+	require.Equal(t, port.OutcomeUnchanged, e.Outcome)
+	_, err = p.Attach(t.Context(), "box-none")
+	code(t, err, port.CodeNotFound)
+
+	w.c.scope = "account-1"
+	_, err = s.Destroy(t.Context())
+	require.NoError(t, err)
+	_, err = p.Attach(t.Context(), s.ID())
+	code(t, err, port.CodeNotFound)
+}
