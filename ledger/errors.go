@@ -16,6 +16,20 @@ var (
 	ErrClosed = errors.New("ledger: closed")
 )
 
+// LostError: the file of the run was taken away. Nothing was written.
+type LostError struct {
+	Path string
+	Err  error
+}
+
+// Error says which file it is.
+func (e *LostError) Error() string {
+	return fmt.Sprintf("ledger %s: the file of this run was taken away: %v", e.Path, e.Err)
+}
+
+// Unwrap returns what was found instead.
+func (e *LostError) Unwrap() error { return e.Err }
+
 // PoisonedError is returned by the Append whose write or fsync failed and by
 // every later one: what is on the disk is no longer known, so nothing may happen
 // at a vendor on the strength of this ledger. Whether the failing record itself

@@ -42,6 +42,7 @@ type Writer struct {
 	run, owner string
 	by         string // set when a dead run is recovered
 	unlock     func() error
+	self       fs.FileInfo // the file as it was opened; nil where it has no name
 
 	mu       sync.Mutex
 	f        file
@@ -90,6 +91,9 @@ func Start(ctx context.Context, opts Options) (*Writer, error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	w := &Writer{opts: opts, path: path, run: run, owner: owner, f: f, prev: firstHash()}
+	if w.self, err = f.Stat(); err != nil {
+		return nil, errors.Join(fmt.Errorf("ledger: %w", err), w.release(), os.Remove(path))
+	}
 	if err := w.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("ledger: %w", err), w.release(), os.Remove(path))
 	}
@@ -122,12 +126,20 @@ func (w *Writer) Path() string { return w.path }
 // fsync. It takes no context, because an fsync cannot be abandoned and a fact does
 // not stop being one.
 //
-// An *InvalidError and ErrClosed mean that nothing was written. A *PoisonedError
+// An intent is refused when the file is not there any more under its name, for
+// then nobody would find it; the word about what exists already is taken.
+//
+// An *InvalidError, a *LostError and ErrClosed mean that nothing was written. A *PoisonedError
 // means that r may or may not be durable and that every later Append fails: make
 // no vendor call on the strength of it.
 func (w *Writer) Append(r Record) (Record, error) {
 	if err := validate(&r); err != nil {
 		return Record{}, err
+	}
+	if r.Event == EventIntent {
+		if err := w.findable(); err != nil {
+			return Record{}, &LostError{Path: w.path, Err: err}
+		}
 	}
 	return w.append(r, false)
 }
@@ -220,6 +232,19 @@ func (w *Writer) flush() {
 	close(b.done)
 }
 
+// findable makes sure that a reader finds the file that is written to. One that
+// was removed, by whoever tidies up, still takes records and nobody reads them.
+func (w *Writer) findable() error {
+	if w.self == nil {
+		return nil
+	}
+	named, err := os.Stat(w.path)
+	if err == nil && !os.SameFile(named, w.self) {
+		err = errors.New("the file was replaced by another one")
+	}
+	return err
+}
+
 // Close appends run-ended (not when a dead run was recovered, or after a failed
 // write), closes the file and gives up the lock, in this order. It waits for
 // appends under way. Further calls do nothing.
@@ -284,9 +309,13 @@ func openLocked(path string, lock *flock.Flock, opts Options) (*Writer, *Log, er
 	if err != nil {
 		return nil, log, err
 	}
+	self, err := f.Stat()
+	if err != nil {
+		return nil, log, errors.Join(err, f.Close())
+	}
 	first := log.Records[0]
 	return &Writer{
-		opts: opts, path: path, run: first.Run, owner: first.Owner, unlock: lock.Unlock,
+		opts: opts, self: self, path: path, run: first.Run, owner: first.Owner, unlock: lock.Unlock,
 		f: f, off: log.Size, torn: log.TornBytes, healed: log.TornBytes,
 		seq: uint64(len(log.Records)), prev: log.lastHash,
 	}, log, nil

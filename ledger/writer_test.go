@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -201,6 +202,31 @@ func TestCloseWaitsAndRefuses(t *testing.T) {
 	require.True(t, log.Ended())
 	require.Len(t, log.Records, int(acked)+2)
 	require.Equal(t, EventRunEnded, log.Records[len(log.Records)-1].Event)
+}
+
+// An intent in a file that nobody finds any more is not durable.
+func TestAFileThatIsTakenAwayTakesNoIntents(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		},
+		"with its folder": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, err := Start(t.Context(), testOptions(t))
+			require.NoError(t, err)
+			appendAll(t, w, intentRecord("i1"))
+			require.NoError(t, take(w.Path()))
+			var lost *LostError
+			_, err = w.Append(intentRecord("i2"))
+			require.ErrorAs(t, err, &lost)
+			created := intentRecord("i1")
+			created.Event, created.ID, created.Disposition, created.Labels = EventCreated, "box-1", "", nil
+			appendAll(t, w, created)
+			require.NoError(t, w.Close())
+		})
+	}
 }
 
 func TestStartRefuses(t *testing.T) {
