@@ -5,6 +5,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/huh"
+
+	_ "github.com/agentworkforce/sbx/internal/forms/background" // before the library asks
 )
 
 // settleTime is how long keys are held back for a page that does not change.

@@ -30,7 +30,7 @@ type ban struct {
 func bans() []ban {
 	return []ban{
 		{"github.com/charmbracelet/", "a terminal form is one way to give answers; everything else works without a terminal",
-			func(i imported) bool { return i.dir == "internal/forms" }},
+			func(i imported) bool { return i.dir == "internal/forms" || i.dir == "internal/forms/background" }},
 		{"github.com/stretchr/testify", "whoever imports sbx must not get a test library with it, and contributors choose their own",
 			func(i imported) bool { return i.test && !i.generated }},
 		{"golang.org/x/tools/imports", "the generator knows its imports; guessing them is 59 times slower than formatting",
