@@ -115,6 +115,17 @@ func TestAManifestThatIsNoFile(t *testing.T) {
 	require.ErrorContains(t, err, "providers/acme/provider.yaml: it is not a regular file")
 }
 
+func TestABaseNeedsAnAdapter(t *testing.T) {
+	manifest, err := os.ReadFile("../../providers/e2b/provider.yaml")
+	require.NoError(t, err)
+	root := write(t, map[string]string{
+		"providers/e2b/provider.yaml":  string(manifest),
+		"providers/acme/provider.yaml": strings.Replace(goodManifest(t, "acme"), "kind: native", "kind: native\n  base: e2b", 1),
+	})
+	set, _ := check(t, Options{Root: root, NoCache: true, Paths: []string{"providers/acme"}}, newCheckers())
+	require.Contains(t, rules(set), "providers/acme/provider.yaml SBX147")
+}
+
 func TestPathsThatCannotBe(t *testing.T) {
 	root := t.TempDir()
 	var pathErr *PathError

@@ -202,6 +202,10 @@ func (p *providers) base(name string, f facts) error {
 		p.at(name, ruleNoBase, f.Base.At, "there is no provider "+quote(f.Base.Text)).Suggestion = diag.Suggest(f.Base.Text, p.ids())
 		return nil
 	}
+	if base.facts.Kind == "none" {
+		p.at(name, ruleNoBase, f.Base.At, "provider "+quote(f.Base.Text)+" has no adapter to build on: its adapter.kind is none")
+		return nil
+	}
 	if weaker(f.Isolation.Text, base.facts.Isolation.Text) {
 		d := p.at(name, ruleIsolation, f.Isolation.At, "isolation is "+f.Isolation.Text+", and that of its base "+f.Base.Text+" is "+base.facts.Isolation.Text)
 		d.Related = []diag.Related{{File: baseName, Span: base.facts.Isolation.At, Message: "the base"}}

@@ -45,6 +45,12 @@ func (p *Project) baseManifest(id string) (v map[string]any, module, dir string,
 	return v, modulePath, dir, len(v) > 0
 }
 
+// adapterOf is baseManifest of a provider that has an adapter.
+func (p *Project) adapterOf(id string) (map[string]any, bool) {
+	v, _, _, ok := p.baseManifest(id)
+	return v, ok && node(v).node("adapter").text("kind") != "none"
+}
+
 // requiredModuleDir asks the go command where the sbx module is that the
 // module at root builds with.
 func requiredModuleDir(root string) (string, error) {

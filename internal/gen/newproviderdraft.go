@@ -151,7 +151,7 @@ func (d *Draft) Check(q Question, words ...string) error {
 			return &AnswerError{q, answer, reason}
 		}
 	case "adapter.base":
-		if _, _, _, ok := d.project.baseManifest(answer); !ok {
+		if _, ok := d.project.adapterOf(answer); !ok {
 			return d.noBase(answer)
 		}
 	}

@@ -98,7 +98,7 @@ func (d *Draft) copyBase(value map[string]any) error {
 	if id == "" {
 		return nil
 	}
-	base, _, _, ok := d.project.baseManifest(id)
+	base, ok := d.project.adapterOf(id)
 	if !ok {
 		return d.noBase(id)
 	}
@@ -114,7 +114,11 @@ func (d *Draft) copyBase(value map[string]any) error {
 }
 
 func (d *Draft) noBase(id string) error {
-	return &AnswerError{d.question("adapter", "base"), id, "there is no such provider here" + d.basesHint()}
+	reason := "there is no such provider here"
+	if _, _, _, ok := d.project.baseManifest(id); ok {
+		reason = "it has no adapter to build on"
+	}
+	return &AnswerError{d.question("adapter", "base"), id, reason + d.basesHint()}
 }
 
 func (d *Draft) basesHint() string {
