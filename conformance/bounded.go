@@ -113,8 +113,10 @@ func (t *trial) callTable(ctx context.Context, table contract.Table, id, dir, op
 		"Metrics": func() error { return second(table.Metrics(ctx, id)) },
 		"PortURL": func() error { return second(table.PortURL(ctx, id, checkedPort)) },
 		// Nothing is captured: what came of it could not be found again by its tags.
-		"CreateSnapshot":  func() error { return second(table.CreateSnapshot(ctx, neverExisted(id), contract.SnapshotRequest{})) },
-		"Fork":            func() error { return second(table.Fork(ctx, neverExisted(id), contract.ForkRequest{})) },
+		"CreateSnapshot": func() error { return second(table.CreateSnapshot(ctx, neverExisted(id), contract.SnapshotRequest{})) },
+		"Fork": func() error {
+			return second(table.Fork(ctx, neverExisted(id), contract.ForkRequest{Keeps: t.s.h.Driver.Manifest.ForkKeeps}))
+		},
 		"InspectSnapshot": func() error { return second(table.InspectSnapshot(ctx, "none")) },
 		"ListSnapshots":   func() error { return second(table.ListSnapshots(ctx)) },
 		"DeleteSnapshot":  func() error { return second(table.DeleteSnapshot(ctx, "none")) },

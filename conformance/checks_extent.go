@@ -145,18 +145,25 @@ func (t *trial) closedElsewhere(ctx context.Context, number string) error {
 	if err != nil {
 		return unknown(NotAttempted, "the addresses of this machine: %v", err)
 	}
-	tried := 0
+	var hosts []string
 	for _, a := range addresses {
 		ip, _, err := net.ParseCIDR(a.String())
-		if err != nil || ip.IsLoopback() || ip.To4() == nil {
-			continue
-		}
-		tried++
-		if ok, err := answers(ctx, net.JoinHostPort(ip.String(), number)); err == nil && ok {
-			return fmt.Errorf("the port is for this machine only, and answers at %s too", ip)
+		if err == nil && !ip.IsLoopback() && ip.To4() != nil {
+			hosts = append(hosts, net.JoinHostPort(ip.String(), number))
 		}
 	}
-	if tried == 0 {
+	// The server answers one at a time and takes a moment in between.
+	for ends := time.Now().Add(3 * time.Second); time.Now().Before(ends); {
+		for _, host := range hosts {
+			if ok, err := answers(ctx, host); err == nil && ok {
+				return fmt.Errorf("the port is for this machine only, and answers at %s too", host)
+			}
+		}
+		if len(hosts) == 0 || !wait(ctx, 100*time.Millisecond) {
+			break
+		}
+	}
+	if len(hosts) == 0 {
 		return noted("this machine has no other address to try")
 	}
 	return nil
