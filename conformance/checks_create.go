@@ -193,7 +193,7 @@ func createEnv(ctx context.Context, t *trial) error {
 }
 
 func nameNotTruncated(ctx context.Context, t *trial) error {
-	prefix := "sbxc-" + strings.Repeat("long-name-", 30)
+	prefix := "sbxc-" + strings.ToLower(randomID()) + "-" + strings.Repeat("long-name-", 30) // runs side by side share an account
 	seen := map[string]bool{}
 	for _, name := range []string{prefix + "a", prefix + "b"} {
 		sb, err := t.attempt(ctx, t.s.p, sandbox.WithName(name), sandbox.SkipReady())
