@@ -168,7 +168,7 @@ func findMade[T any](ctx context.Context, p *Provider, c creation[T], tags contr
 	defer cancel()
 	value, id, err := c.find(ctx, tags)
 	for _, d := range lagging() {
-		if err != nil || id != "" || !pause(ctx, d) {
+		if id != "" || !pause(ctx, d) {
 			break
 		}
 		value, id, err = c.find(ctx, tags)
@@ -176,8 +176,9 @@ func findMade[T any](ctx context.Context, p *Provider, c creation[T], tags contr
 	return value, id, p.fail(ctx, operation{name: "List", effect: contract.EffectRead}, err)
 }
 
-// lagging are the pauses after which a listing that does not show a thing is
-// asked again: listings may run behind. What shows up later is the reaper's.
+// lagging are the pauses after which a listing that does not show a thing, or
+// fails, is asked again: listings may run behind, and one may stumble over what
+// somebody else is just removing. What shows up later is the reaper's.
 func lagging() []time.Duration {
 	return []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second}
 }
