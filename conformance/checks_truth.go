@@ -34,9 +34,9 @@ func truthChecks() map[string]proof {
 
 // destroyInTransition destroys while another change is under way.
 func destroyInTransition(ctx context.Context, t *trial) error {
-	change := t.s.table().Restart
+	op, change := "Restart", t.s.table().Restart
 	if !t.s.callable(contract.CapabilityRestart) {
-		change = t.s.table().Stop
+		op, change = "Stop", t.s.table().Stop
 	}
 	if change == nil {
 		return unknown(NotAttempted, "it does not apply: the provider has no change of state that a destroy could meet")
@@ -47,6 +47,12 @@ func destroyInTransition(ctx context.Context, t *trial) error {
 	}
 	changed := make(chan error, 1)
 	go func() { changed <- recovered(func() error { return second(change(ctx, sb.ID())) }) }()
+	if err := t.until(ctx, 10*time.Second, func() (bool, error) { return t.reached(op) > 0, nil }); err != nil {
+		return fmt.Errorf("waiting for the change to begin: %w", err)
+	}
+	if !wait(ctx, 50*time.Millisecond) {
+		return ctx.Err()
+	}
 	destroyed := t.destroyed(ctx, sb)
 	if err := <-changed; err != nil && port.CodeOf(err) == "" {
 		return fmt.Errorf("the change that was under way: %w", err)

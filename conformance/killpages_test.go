@@ -206,7 +206,7 @@ func peersText(rows []kill) string {
 
 ComputeSDK's provider test suite has 19 tests. They are re-stated over this project's table of operations
 (conformance/peers), with every optional group switched on, and run against the same mutants as the conformance suite.
-All 19 pass on the reference vendor, and every one fails on some mutant. Written by
+All 19 pass on the reference vendor, and all but number 16 fail on some mutant. Written by
 %s, compared in CI. The original also has a mode in which the
 provider under test is replaced by a mock object; here the provider is always the one that runs.
 
