@@ -125,11 +125,10 @@ func (r *report) spanOf(c cursor) diag.Span {
 	if !key.IsZero() {
 		return key
 	}
-	for _, child := range r.doc.Children(pointer) {
-		if key, _ = r.doc.Pos(child.Pointer); !key.IsZero() {
+	if children := r.doc.Children(pointer); len(children) > 0 {
+		if key, _ = r.doc.Pos(children[0].Pointer); !key.IsZero() {
 			return key
 		}
-		break
 	}
 	value.EndLine, value.EndCol = value.Line, value.Col+1
 	return value
