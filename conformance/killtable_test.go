@@ -202,8 +202,12 @@ func compare(t *testing.T, m mutants.Mutant, k kill) {
 	case m.Kills == "": // TestMutants has the others
 		require.Contains(t, failures(t, m, "^"+regexp.QuoteMeta(k.Checks[0])+"$"), k.Checks[0])
 	}
-	if len(k.Peer) > 0 {
-		require.Contains(t, peerFailures(t, m, k.Peer[0]), k.Peer[0], "the peer's test")
+	for try := 1; len(k.Peer) > 0; try++ {
+		got := peerFailures(t, m, k.Peer[0])
+		if slices.Contains(got, k.Peer[0]) {
+			return
+		}
+		require.Less(t, try, 5, "the peer's test %d", k.Peer[0]) // what races is caught sooner or later
 	}
 }
 
