@@ -4,6 +4,9 @@ GO ?= go
 N ?= 300
 # Conformance runs this many checks at once.
 export SBX_CONFORMANCE_PARALLEL ?= 4
+# Flags of go test. CI gives -p 1: packages that drive one engine, or watch this
+# machine's mounts and processes, do not get in each other's way.
+TESTFLAGS ?=
 AS_OF ?= $(shell git show -s --format=%cI HEAD)
 
 .PHONY: help demo reproduce test race vet staticcheck generate check validate cross ci torture bench bench-peers build
@@ -14,8 +17,8 @@ help: ## list the targets
 demo: ## the whole story on this machine, in a throw-away module (Go and git)
 	@scripts/demo.sh
 
-test: ## every test that can run here (Go; Docker, bwrap, Node... are used when present)
-	$(GO) test ./...
+test: ## every test that can run here (Go; Docker, bwrap, tmux... are used when present)
+	$(GO) test $(TESTFLAGS) ./...
 
 race: ## the same under the race detector (a C compiler)
 	$(GO) test -race ./...

@@ -25,7 +25,7 @@ func floors() []floor {
 		{4, "sandbox"},
 		{5, "providers/*"}, {5, "state/*"}, {5, "protocol"},
 		{6, "internal/sim/*"}, {6, "conformance/..."}, {6, "bench"}, {6, "session"}, {6, "generated/registry"},
-		{6, "internal/gen/tree"}, // knows files and locks, not what is in them
+		{6, "internal/gen/tree"},         // knows files and locks, not what is in them
 		{6, "internal/forms/background"}, // runs before the library that forms are made with
 		{7, "internal/gen"}, {7, "internal/gate"}, {7, "internal/forms"},
 		{7, "internal/evidence"},

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -70,11 +71,11 @@ func TestTorture(t *testing.T) {
 
 // world is one owner's state directory beside things that are not its own.
 type world struct {
-	engine         *testengine.Engine
-	dir            string
-	foreign, kept  []string // container IDs that must be untouched at the end
-	survived       atomic.Int64
-	imagesAtTheEnd []string
+	engine        *testengine.Engine
+	dir           string
+	foreign, kept []string // container IDs that must be untouched at the end
+	survived      atomic.Int64
+	ours          string // the label that everything of this owner carries
 }
 
 func newWorld(t *testing.T, engine *testengine.Engine) *world {
@@ -91,7 +92,10 @@ func newWorld(t *testing.T, engine *testengine.Engine) *world {
 	ours := w.open(t, w.dir)
 	w.kept = append(w.kept, w.create(t, ours, sandbox.Kept()))
 	require.NoError(t, errors.Join(ours.Close(), neighbour.Close()))
-	w.imagesAtTheEnd = engine.Images(t)
+	owner, err := os.ReadFile(filepath.Join(w.dir, "sbx", "owner"))
+	require.NoError(t, err)
+	w.ours = "sbx.owner=" + strings.TrimSpace(string(owner))
+	require.Empty(t, engine.Images(t, w.ours))
 	t.Cleanup(func() { w.remove(t, slices.Concat(w.foreign, w.kept)) })
 	return w
 }
@@ -217,8 +221,8 @@ func (w *world) reapOnce(t *testing.T, now func() time.Time) sandbox.ReapReport 
 // count looks at the engine itself: nothing of the victims is left, and
 // everybody else is as before.
 func (w *world) count(t *testing.T) {
-	require.Empty(t, w.engine.Containers(t, "torture=victim"), "containers of killed runs are left")
-	require.Equal(t, w.imagesAtTheEnd, w.engine.Images(t), "images of killed runs are left")
+	require.Empty(t, w.engine.Images(t, w.ours), "images of killed runs are left")
+	require.Equal(t, w.kept, w.engine.Containers(t, w.ours), "of ours, only the kept one is left")
 	all := w.engine.Containers(t)
 	for _, id := range slices.Concat(w.foreign, w.kept) {
 		require.True(t, slices.ContainsFunc(all, func(c string) bool { return strings.HasPrefix(c, id) }), "%s is gone", id)
