@@ -127,11 +127,29 @@ func checkTree(ctx context.Context, p *gen.Project, ids []string, diff bool, s s
 		}
 	}
 	if !report.Clean() {
-		fmt.Fprintf(s.err, "%s; fix with: sbxgen generate\n", count(len(report.Findings), "finding"))
+		fmt.Fprintf(s.err, "%s; %s\n", count(len(report.Findings), "finding"), remedy(report.Findings))
 		return findingsError{}
 	}
 	fmt.Fprintf(s.err, "generated files are current (%d compared)\n", report.Hashed)
 	return nil
+}
+
+// remedy says what puts the findings right: the command, except for what only a
+// person may decide about, such as a file that no lock lists.
+func remedy(findings []tree.Finding) string {
+	byHand := 0
+	for _, f := range findings {
+		if f.ByHand {
+			byHand++
+		}
+	}
+	switch {
+	case byHand == 0:
+		return "fix with: sbxgen generate"
+	case byHand == len(findings):
+		return "sbxgen generate leaves these alone: put them right, or delete them, by hand"
+	}
+	return fmt.Sprintf("fix with: sbxgen generate, which leaves %d of them to put right, or delete, by hand", byHand)
 }
 
 // count writes a number with its noun.

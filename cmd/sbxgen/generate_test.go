@@ -76,6 +76,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 			code, out = generate(t, dir, "--check")
 			require.Equal(t, exitFindings, code)
 			require.Contains(t, out, c.word+" "+c.file)
+			require.Equal(t, c.word == "orphan", strings.Contains(out, "by hand"), out)
 			code, diff := generate(t, dir, "--check", "--diff")
 			require.Equal(t, exitFindings, code)
 			if c.word == "hand-edited" || c.word == "changed" {
