@@ -86,7 +86,11 @@ func (a *Adapter) bwrapOptions(p plan) ([]string, error) {
 			}
 			o = append(o, "--symlink", target, path)
 		default:
-			o = append(o, "--ro-bind-try", path, path)
+			binds, err := hostBinds(path)
+			if err != nil {
+				return nil, err
+			}
+			o = append(o, binds...)
 		}
 	}
 	o = append(o, "--dev", "/dev", "--proc", "/proc")
@@ -102,6 +106,50 @@ func (a *Adapter) bwrapOptions(p plan) ([]string, error) {
 		o = append(o, "--setenv", name, p.env[name])
 	}
 	return o, nil
+}
+
+// engineDirs are where container engines mount and unmount all the time. bwrap
+// copies a tree with the mounts in it and gives up when one of them vanishes
+// meanwhile, so what holds such a folder is bound piece by piece around it.
+func engineDirs() []string {
+	return []string{"/var/lib/docker", "/var/lib/containerd", "/run/docker", "/run/containerd", "/run/netns"}
+}
+
+// hostBinds shows a path of the machine, read only, without engineDirs.
+func hostBinds(path string) ([]string, error) {
+	holds := false
+	for _, dir := range engineDirs() {
+		if dir == path {
+			return nil, nil
+		}
+		_, err := os.Lstat(dir)
+		holds = holds || err == nil && strings.HasPrefix(dir, path+"/")
+	}
+	if !holds {
+		return []string{"--ro-bind-try", path, path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		child := path + "/" + e.Name()
+		if e.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(child)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, "--symlink", target, child)
+			continue
+		}
+		binds, err := hostBinds(child)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, binds...)
+	}
+	return out, nil
 }
 
 // visible reports whether a host path can be seen in a sandbox at all.
