@@ -117,10 +117,11 @@ func parseAsOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, nil
-		}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.Add(24*time.Hour - time.Nanosecond), nil // all of that day has been
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
 	}
 	return time.Time{}, usagef("--as-of %q: neither a day such as 2026-08-21 nor a time such as 2026-08-21T14:03:00Z", text)
 }
