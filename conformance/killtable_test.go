@@ -197,6 +197,7 @@ func compare(t *testing.T, m mutants.Mutant, k kill) {
 	t.Helper()
 	require.Equal(t, m.Name, k.Mutant, "not in the table; run with -update")
 	switch {
+	case len(k.Checks) == 0 && survivors()[m.Name] == byChance:
 	case len(k.Checks) == 0:
 		require.Empty(t, caught(t, m), "the table says that nothing catches it; run with -update")
 	case m.Kills == "": // TestMutants has the others
