@@ -83,11 +83,10 @@ func holder(doc *yamldoc.Doc, pointer string) diag.Span {
 		return key
 	}
 	if pointer != "" {
-		for _, c := range doc.Children(pointer) {
-			if key, _ = doc.Pos(c.Pointer); !key.IsZero() {
+		if children := doc.Children(pointer); len(children) > 0 {
+			if key, _ = doc.Pos(children[0].Pointer); !key.IsZero() {
 				return key
 			}
-			break
 		}
 	}
 	value.EndLine, value.EndCol = value.Line, value.Col+1
