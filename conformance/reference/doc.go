@@ -6,3 +6,6 @@
 // sh: nothing is separated from the host, and the manifest says so. It is no
 // provider; it keeps nothing when the process ends. It exists on Unix only.
 package reference
+
+// Image is the one image that exists.
+const Image = "reference/host:1"

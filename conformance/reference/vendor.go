@@ -83,9 +83,6 @@ func New(dir string, traits Traits) (*Vendor, error) {
 	return &Vendor{dir: real, traits: traits, boxes: map[string]*box{}, snaps: map[string]*snap{}, names: map[string]int{}}, nil
 }
 
-// Image is the one image that exists.
-const Image = "reference/host:1"
-
 // Driver makes the vendor available as provider "reference". It takes one
 // credential, token, which may be anything.
 func (v *Vendor) Driver() sandbox.Driver {
