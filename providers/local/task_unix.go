@@ -50,6 +50,12 @@ const sigkillCode = 128 + int(unix.SIGKILL)
 // a destroy either finds it or comes first.
 func (a *Adapter) start(p plan, s streams) (*task, error) {
 	lock, err := lockFolder(p.folder.path, lockShared)
+	// A process that is being started elsewhere in this program holds every lock
+	// of ours until it has become another program, also one just released.
+	for wait := time.Millisecond; errors.Is(err, errLocked) && wait < time.Second; wait *= 2 {
+		time.Sleep(wait)
+		lock, err = lockFolder(p.folder.path, lockShared)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, notFound(p.op, p.folder.id)
