@@ -30,6 +30,7 @@ func allowances() []allowed {
 		{"var", "internal/benchpeers/manifests.go variedCapabilities", "a table of a command, which nobody can import"},
 		{"sleep", "conformance/reference/adapter.go", "a folder cannot be removed while processes that are being killed still write; nothing tells when they have ended"},
 		{"sleep", "providers/local/procs_linux.go", "the kernel tells nobody but a parent when a process has ended; it is looked for until a deadline"},
+		{"sleep", "providers/local/task_unix.go", "a lock that a starting process still holds has no event to wait for; it is asked for until a deadline"},
 	}
 }
 
