@@ -120,7 +120,7 @@ func helloEngine(t *testing.T, bin string) {
 	for id, needs := range map[string][]string{"docker": nil, "gvisor": {"runsc"}} {
 		t.Run(id, func(t *testing.T) {
 			e := testengine.Require(t, needs...)
-					state := t.TempDir()
+			state := t.TempDir()
 			r := run(t, bin+"hello", []string{"-image", testengine.Image, id}, engineEnv(e, state)...)
 			require.Equal(t, 0, r.code, r.err)
 			require.Regexp(t, `^hello from `+id+`\nsnapshot sha256:[0-9a-f]{64}\n$`, r.out)
