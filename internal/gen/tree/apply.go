@@ -171,11 +171,17 @@ func validate(ctx context.Context, plan Plan, units []*unitState) error {
 
 // lock takes the tree's process lock, which the system drops when the process dies.
 func (w *writer) lock(ctx context.Context) (func() error, error) {
-	if err := w.makeWork(); err != nil {
+	if err := w.safe(processLock); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(w.abs(workDir), 0o755); err != nil {
 		return nil, err
 	}
 	l := flock.New(w.abs(processLock))
 	if _, err := l.TryLockContext(ctx, lockPoll); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	if err := w.ignoreWork(); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l.Close, nil
@@ -290,17 +296,20 @@ const (
 	ignoreAll   = "*\n"
 )
 
-// makeWork makes the work folder, which Git is told to ignore.
-func (w *writer) makeWork() error {
-	if err := w.safe(processLock); err != nil {
+// ignoreWork tells Git to ignore the work folder. The file that says so appears
+// whole: a kill before it was written would else leave an empty one for good.
+// The process lock is held.
+func (w *writer) ignoreWork() error {
+	name := workDir + "/.gitignore"
+	have, k, err := w.read(name)
+	if err != nil || k == kindFile && string(have) == ignoreAll {
 		return err
 	}
-	k, _, err := w.stat(workDir + "/.gitignore")
-	if err != nil || k == kindFile {
+	if _, _, err := w.stat(name + ".new"); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(w.abs(workDir), 0o755); err != nil {
+	if err := os.WriteFile(w.abs(name+".new"), []byte(ignoreAll), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(w.abs(workDir+"/.gitignore"), []byte(ignoreAll), 0o644)
+	return os.Rename(w.abs(name+".new"), w.abs(name))
 }

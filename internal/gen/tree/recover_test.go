@@ -2,6 +2,9 @@ package tree
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +39,26 @@ func TestRecoverCompletesWhatWasInterrupted(t *testing.T) {
 	require.True(t, recovered)
 	require.Equal(t, snapshot(t, whole), snapshot(t, root))
 	require.Empty(t, check(t, root, dockerPlan("new")).Findings)
+}
+
+// The first file a run makes tells Git to ignore the work folder. A kill can leave
+// it empty or beside its place; the next run puts it right, and writes through no link.
+func TestTheWorkFolderStaysIgnoredAfterAKill(t *testing.T) {
+	root := t.TempDir()
+	ignore := workDir + "/.gitignore"
+	put(t, root, ignore, "", ignore+".new", "*")
+	apply(t, root, dockerPlan("new"), Options{})
+	require.Equal(t, ignoreAll, get(t, root, ignore))
+	require.False(t, there(root, ignore+".new"))
+
+	elsewhere := filepath.Join(t.TempDir(), "theirs")
+	require.NoError(t, os.WriteFile(elsewhere, []byte("theirs"), 0o644))
+	put(t, root, ignore, "")
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(root, ignore+".new")))
+	_, err := Apply(context.Background(), root, dockerPlan("two"), Options{})
+	_, unsafe := errors.AsType[*UnsafePathError](err)
+	require.True(t, unsafe, "%v", err)
+	theirs, err := os.ReadFile(elsewhere)
+	require.NoError(t, err)
+	require.Equal(t, "theirs", string(theirs))
 }
