@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,7 +18,10 @@ import (
 	"github.com/agentworkforce/sbx/schema"
 )
 
-// fixture is testdata/contract/<Operation>.json.
+// fixturesName is where the contract fixtures of a provider are, below its testdata.
+const fixturesName = "contract.json"
+
+// fixture is one element of fixturesName.
 type fixture struct {
 	Operation  string                     `json:"operation"`
 	Capability string                     `json:"capability"`
@@ -35,26 +39,32 @@ const (
 // manifest and a recording Table in place of the adapter. A fixture that is
 // "delivered" has to reach the Table exactly once with exactly its request, and
 // its answer has to come back; an "unsupported" one is refused with a reason and
-// reaches nothing. The set is closed: a missing or an additional file fails. The
-// adapter is not opened and no vendor is needed.
-func Contract(t *testing.T, d sandbox.Driver, fixtures fs.FS) {
+// reaches nothing. They are in contract.json of testdata, the generated one. The
+// set is closed: an operation without a fixture fails, and so does a fixture of no
+// operation. The adapter is not opened and no vendor is needed.
+func Contract(t *testing.T, d sandbox.Driver, testdata fs.FS) {
 	t.Helper()
 	operations, err := describedOperations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, problem := range closedSet(operations, fixtures) {
-		t.Error(problem)
+	raw, err := fs.ReadFile(testdata, fixturesName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixtures, problems := readFixtures(operations, raw)
+	for _, problem := range problems {
+		t.Errorf("%s: %v", fixturesName, problem)
 	}
 	for _, op := range operations {
-		raw, err := fs.ReadFile(fixtures, op.Name+".json")
-		if err != nil {
-			continue // named by closedSet
+		f, ok := fixtures[op.Name]
+		if !ok {
+			continue // one of problems
 		}
 		t.Run(op.Name, func(t *testing.T) {
 			t.Helper()
-			if err := replay(t.Context(), d, op, raw, t.TempDir()); err != nil {
-				t.Errorf("%s.json: %v", op.Name, err)
+			if err := replay(t.Context(), d, op, f, t.TempDir()); err != nil {
+				t.Errorf("%s: %s: %v", fixturesName, op.Name, err)
 			}
 		})
 	}
@@ -113,28 +123,37 @@ func describedOperations() ([]described, error) {
 	return out, nil
 }
 
-// closedSet names missing and additional files.
-func closedSet(operations []described, fixtures fs.FS) []error {
-	entries, err := fs.ReadDir(fixtures, ".")
-	if err != nil {
-		return []error{err}
-	}
-	have := map[string]bool{}
-	for _, e := range entries {
-		have[e.Name()] = true
+// readFixtures decodes fixturesName and names what is missing, twice, of no
+// operation or not in the form of a fixture.
+func readFixtures(operations []described, raw []byte) (map[string]fixture, []error) {
+	var list []json.RawMessage
+	if err := strict(raw, &list); err != nil {
+		return nil, []error{err}
 	}
 	var problems []error
-	for _, op := range operations {
-		name := op.Name + ".json"
-		if !have[name] {
-			problems = append(problems, fmt.Errorf("contract fixture %s is missing", name))
+	fixtures := map[string]fixture{}
+	for i, element := range list {
+		var f fixture
+		if err := strict(element, &f); err != nil {
+			problems = append(problems, fmt.Errorf("fixture %d: %w", i, err))
+			continue
 		}
-		delete(have, name)
+		if _, twice := fixtures[f.Operation]; twice {
+			problems = append(problems, fmt.Errorf("operation %s has two fixtures", f.Operation))
+		}
+		fixtures[f.Operation] = f
 	}
-	for _, name := range sortedKeys(have) {
-		problems = append(problems, fmt.Errorf("contract fixture %s is of no operation", name))
+	unknown := maps.Clone(fixtures)
+	for _, op := range operations {
+		if _, ok := fixtures[op.Name]; !ok {
+			problems = append(problems, fmt.Errorf("operation %s has no fixture", op.Name))
+		}
+		delete(unknown, op.Name)
 	}
-	return problems
+	for _, name := range sortedKeys(unknown) {
+		problems = append(problems, fmt.Errorf("a fixture is of %q, which is no operation", name))
+	}
+	return fixtures, problems
 }
 
 // strict refuses unknown members and text after the document.

@@ -1,10 +1,13 @@
 package conformance
 
 import (
-	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +26,32 @@ func everything() sandbox.Driver {
 	return sandbox.Driver{ID: "all", Manifest: m}
 }
 
+// fixtureTexts are the contract fixtures by operation, as they stand in the file.
+func fixtureTexts(t *testing.T) map[string]string {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/contract.json")
+	require.NoError(t, err)
+	var list []json.RawMessage
+	require.NoError(t, json.Unmarshal(raw, &list))
+	texts := map[string]string{}
+	for _, element := range list {
+		var f fixture
+		require.NoError(t, json.Unmarshal(element, &f))
+		texts[f.Operation] = string(element)
+	}
+	return texts
+}
+
+// replayText replays a fixture from its text.
+func replayText(t *testing.T, d sandbox.Driver, op described, text string) error {
+	t.Helper()
+	fixtures, problems := readFixtures([]described{op}, []byte("["+text+"]"))
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	return replay(t.Context(), d, op, fixtures[op.Name], t.TempDir())
+}
+
 func TestReplayRefusesWhatIsNotExact(t *testing.T) {
 	operations, err := describedOperations()
 	require.NoError(t, err)
@@ -30,6 +59,7 @@ func TestReplayRefusesWhatIsNotExact(t *testing.T) {
 	for _, op := range operations {
 		byName[op.Name] = op
 	}
+	texts := fixtureTexts(t)
 	for name, c := range map[string]struct{ op, from, to, want string }{
 		"unknown field in the request":  {"Exec", `"argv"`, `"argw"`, "argw"},
 		"unknown field in the answer":   {"Inspect", `"nativeState"`, `"nativState"`, "nativState"},
@@ -39,17 +69,14 @@ func TestReplayRefusesWhatIsNotExact(t *testing.T) {
 		"another operation":             {"Stop", `"operation": "Stop"`, `"operation": "Start"`, "Start"},
 		"another capability":            {"Stop", `"capability": "stop"`, `"capability": "suspend"`, "suspend"},
 		"want against the manifest":     {"Stop", `"delivered"`, `"unsupported"`, "by this manifest"},
-		"text after the document":       {"Stop", "\n}\n", "\n}\n{}", "text after"},
 		"wrong type of a parameter":     {"PortURL", `420`, `"420"`, "cannot unmarshal"},
 		"tags the library cannot leave": {"Create", `"intent": "intent0123456789"`, `"intent": ""`, "marks are missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := os.ReadFile("testdata/contract/" + c.op + ".json")
-			require.NoError(t, err)
-			changed := bytes.Replace(raw, []byte(c.from), []byte(c.to), 1)
-			require.NotEqual(t, raw, changed, "the fixture does not hold %s", c.from)
-			require.NoError(t, replay(t.Context(), everything(), byName[c.op], raw, t.TempDir()))
-			require.ErrorContains(t, replay(t.Context(), everything(), byName[c.op], changed, t.TempDir()), c.want)
+			changed := strings.Replace(texts[c.op], c.from, c.to, 1)
+			require.NotEqual(t, texts[c.op], changed, "the fixture does not hold %s", c.from)
+			require.NoError(t, replayText(t, everything(), byName[c.op], texts[c.op]))
+			require.ErrorContains(t, replayText(t, everything(), byName[c.op], changed), c.want)
 		})
 	}
 }
@@ -57,17 +84,24 @@ func TestReplayRefusesWhatIsNotExact(t *testing.T) {
 func TestFixturesAreAClosedSet(t *testing.T) {
 	operations, err := describedOperations()
 	require.NoError(t, err)
-	files := fstest.MapFS{}
-	for _, op := range operations {
-		files[op.Name+".json"] = &fstest.MapFile{}
+	texts := fixtureTexts(t)
+	read := func() []error {
+		_, problems := readFixtures(operations, []byte("["+strings.Join(slices.Collect(maps.Values(texts)), ",")+"]"))
+		return problems
 	}
-	require.Empty(t, closedSet(operations, files))
-	delete(files, "Exec.json")
-	files["Teleport.json"] = &fstest.MapFile{}
-	problems := closedSet(operations, files)
+	require.Empty(t, read())
+	exec := texts["Exec"]
+	delete(texts, "Exec")
+	texts["Teleport"] = strings.Replace(exec, `"Exec"`, `"Teleport"`, 1)
+	problems := read()
 	require.Len(t, problems, 2)
-	require.ErrorContains(t, problems[0], "Exec.json is missing")
-	require.ErrorContains(t, problems[1], "Teleport.json is of no operation")
+	require.ErrorContains(t, problems[0], "operation Exec has no fixture")
+	require.ErrorContains(t, problems[1], `of "Teleport", which is no operation`)
+	texts["Teleport"] = texts["Stop"]
+	texts["Exec"] = exec
+	require.ErrorContains(t, errors.Join(read()...), "operation Stop has two fixtures")
+	_, problems = readFixtures(operations, []byte("[]{}"))
+	require.ErrorContains(t, errors.Join(problems...), "text after")
 }
 
 func TestUnsupportedFixtureReachesNothing(t *testing.T) {
@@ -77,13 +111,13 @@ func TestUnsupportedFixtureReachesNothing(t *testing.T) {
 	for _, c := range contract.Capabilities() {
 		d.Manifest.Claims[string(c)] = contract.Claim{Support: contract.SupportUnsupported, Reason: "no"}
 	}
+	texts := fixtureTexts(t)
 	for _, op := range operations {
-		raw, err := os.ReadFile("testdata/contract/" + op.Name + ".json")
-		require.NoError(t, err)
+		text := texts[op.Name]
 		if op.Capability != "" {
-			raw = bytes.Replace(raw, []byte(`"delivered"`), []byte(`"unsupported"`), 1)
+			text = strings.Replace(text, `"delivered"`, `"unsupported"`, 1)
 		}
-		require.NoError(t, replay(t.Context(), d, op, raw, t.TempDir()), op.Name)
+		require.NoError(t, replayText(t, d, op, text), op.Name)
 	}
 }
 

@@ -189,5 +189,5 @@ func TestInterruptedRunTearsDown(t *testing.T) {
 
 func TestContractFixtures(t *testing.T) {
 	h := harness(t, reference.Traits{})
-	conformance.Contract(t, h.Driver, os.DirFS("testdata/contract"))
+	conformance.Contract(t, h.Driver, os.DirFS("testdata"))
 }

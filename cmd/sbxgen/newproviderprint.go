@@ -59,21 +59,15 @@ func printMade(w io.Writer, sc *gen.Scaffold, r tree.Result, folder string) erro
 // are counted, not listed.
 func printTree(b *strings.Builder, sc *gen.Scaffold, created []string) {
 	fmt.Fprintln(b, sc.Dir)
-	fixtures := 0
 	var elsewhere []string
 	for _, path := range created {
 		name, inside := strings.CutPrefix(path, sc.Dir+"/")
 		switch {
 		case sc.Dir != "." && !inside:
 			elsewhere = append(elsewhere, path)
-		case strings.HasPrefix(name, "testdata/"):
-			fixtures++
 		default:
 			fmt.Fprintf(b, "  %s\n", name)
 		}
-	}
-	if fixtures > 0 {
-		fmt.Fprintf(b, "  testdata/contract/ (%d fixtures)\n", fixtures)
 	}
 	for _, path := range elsewhere {
 		fmt.Fprintln(b, path)

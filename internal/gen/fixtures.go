@@ -18,29 +18,30 @@ type fixture struct {
 	Want       string         `json:"want"`
 }
 
-// contractFixtures renders testdata/contract/<Operation>.json for a provider.
-// Values come from the examples in schema/contract.schema.json.
-func contractFixtures(m *providerModel, v *vocabulary, contract []byte) (map[string][]byte, error) {
+// fixturesName is the file that holds a provider's contract fixtures. It is one
+// file: a pull request is read by people, and a file an operation made more work
+// for the disk than all that is generated otherwise.
+const fixturesName = "testdata/contract.json"
+
+// contractFixtures renders fixturesName for a provider, in the vocabulary's
+// order. Values come from the examples in schema/contract.schema.json.
+func contractFixtures(m *providerModel, v *vocabulary, contract []byte) ([]byte, error) {
 	root, err := parseOrdered(contract)
 	if err != nil {
 		return nil, err
 	}
 	defs := root.object("$defs")
-	out := map[string][]byte{}
+	var list []fixture
 	for _, c := range append([]capability{v.core}, v.capabilities...) {
 		for _, op := range c.methods {
 			f, err := operationFixture(m, c, op, defs)
 			if err != nil {
 				return nil, err
 			}
-			b, err := marshalReadable(f)
-			if err != nil {
-				return nil, err
-			}
-			out["testdata/contract/"+op.name+".json"] = b
+			list = append(list, f)
 		}
 	}
-	return out, nil
+	return marshalReadable(list)
 }
 
 func operationFixture(m *providerModel, c capability, op method, defs *object) (fixture, error) {

@@ -147,7 +147,7 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	inputs["unwritten"] = digest([]byte(strings.Join(unwritten.unwritten, "\n")))
 	inputs["templates"] = p.templates
 	return tree.Unit{
-		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", "testdata/contract/**"},
+		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", fixturesName},
 		Render: func(context.Context) (tree.Output, error) {
 			src, err := p.unwritten(m, readAdapterSource)
 			if err != nil {
@@ -203,10 +203,9 @@ func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output
 	if err != nil {
 		return err
 	}
-	for _, files := range []map[string][]byte{owned, fixtures} {
-		for name, b := range files {
-			out.Owned[path.Join(m.dir, name)] = b
-		}
+	owned[fixturesName] = fixtures
+	for name, b := range owned {
+		out.Owned[path.Join(m.dir, name)] = b
 	}
 	scaffold, err := renderAll(map[string]func() ([]byte, error){
 		"adapter.go":      func() ([]byte, error) { return p.adapterScaffold(m) },

@@ -24,7 +24,7 @@ func conformanceTestFile(m *providerModel) ([]byte, error) {
 	comment(f, "TestContract replays every contract fixture through package sandbox with this provider's manifest: "+
 		"what is supported reaches the adapter unchanged, everything else is refused before it. It needs no vendor.")
 	f.Func().Id("TestContract").Params(Id("t").Op("*").Qual("testing", "T")).Block(
-		Qual(conformancePath, "Contract").Call(Id("t"), Qual(m.importPath(), "Driver").Call(), Qual("os", "DirFS").Call(Lit("testdata/contract"))))
+		Qual(conformancePath, "Contract").Call(Id("t"), Qual(m.importPath(), "Driver").Call(), Qual("os", "DirFS").Call(Lit("testdata"))))
 	comment(f, "TestConformance runs the conformance suite against the vendor or engine that is configured here. What could not be "+
 		"run is unknown with its reason and is counted in the last line; SBX_REQUIRE=owed makes it fail.")
 	f.Func().Id("TestConformance").Params(Id("t").Op("*").Qual("testing", "T")).Block(

@@ -13,7 +13,7 @@ import (
 // manifest: what is supported reaches the adapter unchanged, everything else is refused before it.
 // It needs no vendor.
 func TestContract(t *testing.T) {
-	conformance.Contract(t, gvisor.Driver(), os.DirFS("testdata/contract"))
+	conformance.Contract(t, gvisor.Driver(), os.DirFS("testdata"))
 }
 
 // TestConformance runs the conformance suite against the vendor or engine that is configured here.
