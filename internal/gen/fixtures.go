@@ -25,12 +25,8 @@ const fixturesName = "testdata/contract.json"
 
 // contractFixtures renders fixturesName for a provider, in the vocabulary's
 // order. Values come from the examples in schema/contract.schema.json.
-func contractFixtures(m *providerModel, v *vocabulary, contract []byte) ([]byte, error) {
-	root, err := parseOrdered(contract)
-	if err != nil {
-		return nil, err
-	}
-	defs := root.object("$defs")
+func contractFixtures(m *providerModel, v *vocabulary, contract *object) ([]byte, error) {
+	defs := contract.object("$defs")
 	var list []fixture
 	for _, c := range append([]capability{v.core}, v.capabilities...) {
 		for _, op := range c.methods {

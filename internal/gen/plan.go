@@ -199,7 +199,11 @@ func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output
 	if err != nil {
 		return err
 	}
-	fixtures, err := contractFixtures(m, p.vocab, p.src.contract)
+	contract, err := p.contract()
+	if err != nil {
+		return err
+	}
+	fixtures, err := contractFixtures(m, p.vocab, contract)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,6 +37,8 @@ type Project struct {
 	sbxDir string
 	src    sources
 	vocab  *vocabulary
+	// contract is src.contract, parsed when the first fixtures are made from it.
+	contract func() (*object, error)
 	// inputs are digests of the schema, templates that of all templates.
 	inputs    map[string]string
 	templates string
@@ -148,6 +151,7 @@ func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Dia
 	if p.src, err = readSources(fsys); err != nil {
 		return nil, nil, nil, err
 	}
+	p.contract = sync.OnceValues(func() (*object, error) { return parseOrdered(p.src.contract) })
 	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
 		return nil, nil, nil, err
 	}
