@@ -33,16 +33,19 @@ type result struct {
 	code     int
 }
 
+// environ is this process's environment without settings of sbx and Docker.
+func environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return strings.HasPrefix(name, "SBX_") || strings.HasPrefix(name, "DOCKER_")
+	})
+}
+
 // run runs a program with a state directory and settings of its own.
 func run(t *testing.T, program string, args []string, env ...string) result {
 	t.Helper()
 	c := exec.Command(program, args...)
-	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "SBX_") && !strings.HasPrefix(name, "DOCKER_") {
-			c.Env = append(c.Env, kv)
-		}
-	}
-	c.Env = append(c.Env, env...)
+	c.Env = append(environ(), env...)
 	var stdout, stderr strings.Builder
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err := c.Run()
