@@ -85,7 +85,7 @@ func (p *Project) schemaUnit() tree.Unit {
 	}
 	return tree.Unit{
 		Dir: ".", Lock: "generated/" + tree.LockName, Inputs: inputs,
-		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*", "docs/reference/**", "docs/exit-codes.md"},
+		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*", "docs/reference/**", "docs/exit-codes.md", "docs/providers/**"},
 		Render: func(context.Context) (tree.Output, error) {
 			files, err := contractFiles(p.src)
 			if err != nil {
@@ -98,6 +98,10 @@ func (p *Project) schemaUnit() tree.Unit {
 			files["generated/registry/registry.go"] = b
 			pages, err := referenceFiles(p.src)
 			if err != nil {
+				return tree.Output{}, err
+			}
+			maps.Copy(files, pages)
+			if pages, err = p.providerPages(); err != nil {
 				return tree.Output{}, err
 			}
 			maps.Copy(files, pages)
