@@ -76,6 +76,34 @@ func shows(page, at string, v any) bool {
 	return isText && (strings.Contains(page, code(text)) || strings.Contains(page, strings.TrimPrefix(link("", text), "[]")))
 }
 
+// They are planned here and in no other module, and those on disk are current.
+func TestPagesArePlanned(t *testing.T) {
+	p := thisProject(t)
+	planned := func() map[string][]byte {
+		plan, err := p.Plan()
+		require.NoError(t, err)
+		for _, u := range plan.Units {
+			if u.Dir != "." {
+				continue
+			}
+			require.Contains(t, u.OwnedPatterns, pagesDir+"/**", "a page of a provider that is gone would stay")
+			out, err := u.Render(context.Background())
+			require.NoError(t, err)
+			return out.Owned
+		}
+		return nil
+	}
+	owned := planned()
+	for _, m := range p.Manifests {
+		name := pagesDir + "/" + m.ID() + ".md"
+		onDisk, err := os.ReadFile(filepath.Join(p.Root, name))
+		require.NoError(t, err)
+		require.Equal(t, string(onDisk), string(owned[name]), "run sbxgen generate")
+	}
+	p.InTree = false
+	require.Empty(t, planned())
+}
+
 func TestPagesLinkWhatExists(t *testing.T) {
 	p := thisProject(t)
 	pages, err := p.providerPages()
