@@ -41,7 +41,7 @@ func execute(t *testing.T, name string, plain, docker int) executed {
 		blocks = shellBlocks(strings.ReplaceAll(page, "```sh docker\n", "```sh\n"))
 		require.Len(t, blocks, plain+docker, "the page lost the engine's commands")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a page waits for what it started
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // a page waits for what it started
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script(blocks))
 	cmd.WaitDelay = 10 * time.Second

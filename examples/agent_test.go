@@ -13,12 +13,13 @@ import (
 
 func TestAgent(t *testing.T) {
 	program := programs(t) + "agent"
-	for name, test := range map[string]func(*testing.T, string, place){
-		"done": agentDone, "budget": agentBudget, "time": agentTime, "interrupted": agentInterrupted, "script": agentScript,
-	} {
+	for name, test := range map[string]func(*testing.T, string, place){"done": agentDone, "interrupted": agentInterrupted} {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(t *testing.T, p place) { test(t, program, p) })
 		})
+	}
+	for name, test := range map[string]func(*testing.T, string, place){"budget": agentBudget, "time": agentTime, "script": agentScript} {
+		t.Run(name, func(t *testing.T) { test(t, program, onLocal(t, isolations(t)[0])) })
 	}
 }
 
