@@ -100,6 +100,9 @@ func TestSandbox(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, "640\n", run(id, "stat -c %a /data/file"))
+	// What the manifest says is lost (hazards tmp-lost-on-stop, cache-left-out-of-capture).
+	require.Equal(t, "0\n", run(id, "ls /tmp | wc -l"), "a stop keeps /tmp here; the manifest says that it is lost")
+	run(id, "echo again > /tmp/file")
 
 	request.Tags = tags(t, owner)
 	fork, err := a.Fork(ctx, id, contract.ForkRequest{Keeps: contract.KeepsDisk, Tags: request.Tags})
@@ -107,6 +110,7 @@ func TestSandbox(t *testing.T) {
 	t.Cleanup(func() { destroy(fork.Instance.ID) })
 	require.Equal(t, contract.IsolationUserKernel, fork.Instance.Isolation)
 	require.True(t, strings.HasPrefix(run(fork.Instance.ID, "stat -c '%a %n' /data/file; uname -r"), "640 /data/file\n4.4.0"))
+	require.Equal(t, "0\n", run(fork.Instance.ID, "ls /tmp | wc -l"), "a fork has /tmp here; the manifest says that it has not")
 	destroy(fork.Instance.ID)
 	destroy(id)
 	require.Empty(t, e.Containers(t, "sbx.owner="+owner))
