@@ -23,7 +23,7 @@ func newChecklistCmd(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(s.out, text)
+			_, err = fmt.Fprint(plainWriter{s.out}, text)
 			return err
 		},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentworkforce/sbx/conformance"
+	"github.com/agentworkforce/sbx/internal/diag"
 )
 
 // conformanceFlags are what the command line of conformance says.
@@ -156,7 +157,7 @@ func printFailures(w io.Writer, su *suite, report *conformance.Report) {
 		if c.Verdict != conformance.Failed {
 			continue
 		}
-		fmt.Fprintf(w, "\nFAILED %s: %s\n", c.ID, c.Message)
+		fmt.Fprintf(w, "\nFAILED %s: %s\n", c.ID, diag.PrintableLines(c.Message))
 		if c.Rule != "" {
 			fmt.Fprintf(w, "  rule:    %s; sbxgen explain %s\n", c.Rule, c.ID)
 		}

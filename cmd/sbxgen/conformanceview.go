@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentworkforce/sbx/conformance"
+	"github.com/agentworkforce/sbx/internal/diag"
 )
 
 // checkView shows a run while it goes: a few lines that are drawn again in a
@@ -99,7 +100,7 @@ func bar(done, total, width int) string {
 
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	return s
+	return diag.Printable(s)
 }
 
 // screen writes lines that stay and, in a terminal, lines below them that are

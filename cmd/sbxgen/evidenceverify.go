@@ -113,6 +113,7 @@ func verifyRun(root, dir string, p *gen.Project, o evidence.Options, record bool
 
 // printEvidenceFindings prints findings about the files of a folder.
 func printEvidenceFindings(w io.Writer, dir string, found []evidence.Finding) {
+	w = plainWriter{w}
 	for _, f := range found {
 		place := path.Join(dir, f.File)
 		if f.Line > 0 {
@@ -164,6 +165,7 @@ func newEvidenceShowCmd(s streams) *cobra.Command {
 }
 
 func showStatement(w io.Writer, dir string, st *evidence.Statement) {
+	w = plainWriter{w}
 	p := st.Predicate
 	fmt.Fprintf(w, "run       %s\nprovider  %s\nverdict   %s\nmode      %s\nfrom      %s\nto        %s\nfresh to  %s\n", dir, p.Provider, p.Verdict, p.Mode,
 		p.StartedAt.Format(time.RFC3339Nano), p.FinishedAt.Format(time.RFC3339Nano), p.ExpiresAt().UTC().Format(time.RFC3339Nano))

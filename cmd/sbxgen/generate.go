@@ -38,10 +38,19 @@ func newGenerateCmd(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if check {
-				return checkTree(cmd.Context(), p, ids, diff, s)
+			if len(p.Manifests)+len(p.Retired) == 0 && !p.InTree {
+				return usagef("%s: there is no provider.yaml in this module; make one with: sbxgen new provider", p.Root)
 			}
-			return writeTree(cmd.Context(), p, ids, diff, s)
+			if check {
+				err = checkTree(cmd.Context(), p, ids, diff, s)
+			} else {
+				err = writeTree(cmd.Context(), p, ids, diff, s)
+			}
+			var base *gen.BaseError
+			if errors.As(err, &base) {
+				return usageError{err}
+			}
+			return err
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when something is not current")

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentworkforce/sbx/internal/diag"
 )
 
 // Exit codes of sbxgen.
@@ -50,10 +52,10 @@ func run(ctx context.Context, args []string, s streams) int {
 	case errors.As(err, &findingsError{}):
 		return exitFindings
 	case errors.As(err, &usage):
-		fmt.Fprintf(s.err, "sbxgen: %v\n", err)
+		fmt.Fprintf(s.err, "sbxgen: %s\n", diag.PrintableLines(err.Error()))
 		return exitUsage
 	}
-	fmt.Fprintf(s.err, "sbxgen: %v\n", err)
+	fmt.Fprintf(s.err, "sbxgen: %s\n", diag.PrintableLines(err.Error()))
 	return exitInternal
 }
 

@@ -220,7 +220,7 @@ func printStatus(w io.Writer, all []providerStatus, asJSON bool) error {
 		} else if st.Reason != "" {
 			line += " (" + st.Reason + ")"
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
+		if _, err := fmt.Fprintln(w, diag.Printable(line)); err != nil {
 			return err
 		}
 		for _, row := range []struct {
@@ -231,7 +231,7 @@ func printStatus(w io.Writer, all []providerStatus, asJSON bool) error {
 				fmt.Fprintf(w, "  %-11s %s\n", row.word, strings.Join(row.names, ", "))
 			}
 		}
-		fmt.Fprintf(w, "  %-11s %s\n", "next", st.Next)
+		fmt.Fprintf(w, "  %-11s %s\n", "next", diag.Printable(st.Next))
 	}
 	return nil
 }

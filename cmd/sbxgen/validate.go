@@ -68,6 +68,10 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	if opt.Root, module, err = moduleRoot(folder); err != nil {
 		return err
 	}
+	if len(paths) == 0 && module == "" && !holdsProviders(folder) {
+		return usagef("%s is no project: there is no go.mod here or above, and no provider.yaml, providers or catalog here; "+
+			"give the paths to check, or --chdir with a project's folder", folder)
+	}
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(folder, p)
@@ -78,12 +82,8 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 		opt.Sources = []gate.Source{generatedFiles(module)}
 	}
 	set, stats, err := gate.Validate(cmd.Context(), opt)
-	var path *gate.PathError
-	if errors.As(err, &path) {
-		return usageError{err}
-	}
 	if err != nil {
-		return err
+		return badPath(err)
 	}
 	if flags.fix {
 		if err := demote(s, opt.Root, set); err != nil {
@@ -93,7 +93,7 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 			return err
 		}
 	}
-	if stats.Files == 0 && len(paths) == 0 {
+	if stats.Files == 0 && len(paths) == 0 && set.Len() == 0 {
 		return usagef("%s: there is no provider.yaml and no catalog below this folder", opt.Root)
 	}
 	if err := printer(s, set, opt.Root); err != nil {
@@ -102,12 +102,26 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	return summary(s, set, stats)
 }
 
+// holdsProviders reports whether a folder without a go.mod is a project all the
+// same, so that a whole disk is never looked through for one.
+func holdsProviders(folder string) bool {
+	for _, name := range []string{gate.ManifestName, "providers", "catalog"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // moduleRoot is the folder that names in findings are relative to: that of
 // go.mod, else the folder itself.
 func moduleRoot(folder string) (root, module string, err error) {
 	root, module, err = gen.FindModule(folder)
 	var none *gen.ModuleError
 	if errors.As(err, &none) {
+		if !none.Absent {
+			return "", "", usageError{err}
+		}
 		return folder, "", nil
 	}
 	return root, module, err
@@ -165,6 +179,15 @@ func generatedFiles(module string) gate.Source {
 		}
 		return found, nil
 	})
+}
+
+// badPath marks an error about a path that was given as the caller's.
+func badPath(err error) error {
+	var path *gate.PathError
+	if errors.As(err, &path) {
+		return usageError{err}
+	}
+	return err
 }
 
 // summary prints the numbers of a run and answers findingsError when there is

@@ -85,6 +85,20 @@ func isWide(r rune) bool {
 	return false
 }
 
+// PrintableLines returns text as Printable does, but keeps its line breaks: for
+// what a command prints of words that are not its own.
+func PrintableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Printable returns s on one line with every character escaped that a terminal
+// would act on instead of showing it.
+func Printable(s string) string { return printable(s) }
+
 // printable returns s on one line with everything hostile escaped the way Go
 // writes it, for messages that quote a file's own words.
 func printable(s string) string {

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentworkforce/sbx/internal/yamldoc"
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // kind is what a file is to the gate.
@@ -51,6 +54,10 @@ func (r *run) discover(ctx context.Context) ([]target, error) {
 				err = pathErr.Err
 			}
 			return nil, &PathError{Path: p, Err: err}
+		}
+		if info.IsDir() && isDocument(r.kindOf(name)) {
+			r.add(yamldoc.Unreadable(name, yamldoc.ErrNotRegular))
+			continue
 		}
 		if info.IsDir() {
 			below, err := r.tree(ctx, name)
@@ -149,7 +156,11 @@ func (r *run) walk(ctx context.Context, dir string, start bool, f func(name stri
 	}
 	entries, err := os.ReadDir(filepath.Join(r.root, filepath.FromSlash(dir)))
 	if err != nil {
-		return err
+		if !r.mentioned[dir] { // a tree may be walked twice
+			r.mentioned[dir] = true
+			r.add(yamldoc.Unreadable(dir, err))
+		}
+		return nil
 	}
 	isProvider := false
 	for _, e := range entries {
@@ -161,15 +172,32 @@ func (r *run) walk(ctx context.Context, dir string, start bool, f func(name stri
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && enters(e.Name(), isProvider):
+		case e.IsDir() && isDocument(placed(name)):
+			r.unusable(name)
+		case e.IsDir() && (enters(e.Name(), isProvider) || r.holdsManifest(name)):
 			if err := r.walk(ctx, name, false, f); err != nil {
 				return err
 			}
 		case e.Type().IsRegular(), e.Type()&fs.ModeSymlink != 0 && r.isFile(name):
 			f(name)
+		case isDocument(placed(name)):
+			r.unusable(name)
 		}
 	}
 	return nil
+}
+
+// isDocument reports the kinds that are looked for by name, so that something
+// else of this name is a mistake and not somebody's own affair.
+func isDocument(k kind) bool { return k == kindManifest || k == kindCatalog }
+
+// unusable reports what has the name of a document and is no file: a folder, a
+// pipe, a link that leads nowhere.
+func (r *run) unusable(name string) {
+	if !r.mentioned[name] {
+		r.mentioned[name] = true
+		r.add(yamldoc.Unreadable(name, yamldoc.ErrNotRegular))
+	}
 }
 
 // isFile reports whether a link ends at a regular file.
@@ -190,6 +218,12 @@ func enters(base string, inProvider bool) bool {
 	return true
 }
 
+// holdsManifest reports a provider in a folder that would not be looked into
+// for its name: what is wrong with that name is a finding.
+func (r *run) holdsManifest(dir string) bool {
+	return path.Dir(dir) == "providers" && schema.BadPackage(path.Base(dir)) != "" && r.isFile(path.Join(dir, ManifestName))
+}
+
 // kindOf returns what a file that was given by name is.
 func (r *run) kindOf(name string) kind {
 	k := placed(name)
@@ -205,7 +239,7 @@ func (r *run) kindOf(name string) kind {
 func placed(name string) kind {
 	dir, base := path.Split(name)
 	ext := path.Ext(base)
-	inTestdata := strings.Contains("/"+dir, "/testdata/")
+	inTestdata := strings.Contains("/"+dir, "/testdata/") && dir != "providers/testdata/"
 	switch {
 	case base == ManifestName && !inTestdata:
 		return kindManifest

@@ -90,7 +90,7 @@ func (r *run) context(name string, k kind) (*examined, error) {
 		return e, nil
 	}
 	e, _, _, err := r.load(target{name, k}, &bytes.Buffer{})
-	if errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		e, err = nil, nil
 	}
 	if err == nil {
@@ -102,8 +102,11 @@ func (r *run) context(name string, k kind) (*examined, error) {
 // load reads and examines one file, or takes what the cache knows of it.
 func (r *run) load(t target, buf *bytes.Buffer) (*examined, int, bool, error) {
 	src, err := r.read(t, buf)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, false, err
+	}
+	if err != nil {
+		return &examined{kind: t.kind, found: []diag.Diagnostic{yamldoc.Unreadable(t.name, err)}}, 0, false, nil
 	}
 	var key cacheKey
 	if r.cache != nil {
@@ -131,7 +134,7 @@ func (r *run) read(t target, buf *bytes.Buffer) (src []byte, err error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: t.name, Err: errors.New("it is not a regular file")}
+		return nil, &fs.PathError{Op: "read", Path: t.name, Err: yamldoc.ErrNotRegular}
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -131,6 +131,8 @@ type run struct {
 	entries bool                 // whether root has a catalog folder
 	found   []diag.Diagnostic
 	stats   Stats
+	// mentioned are places that could not be read and of which that was said.
+	mentioned map[string]bool
 }
 
 func newRun(o Options, c *checkers) (*run, error) {
@@ -147,7 +149,7 @@ func newRun(o Options, c *checkers) (*run, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{opt: o, root: root, asOf: o.AsOf, checks: c, files: map[string]*examined{}}
+	r := &run{opt: o, root: root, asOf: o.AsOf, checks: c, files: map[string]*examined{}, mentioned: map[string]bool{}}
 	if !o.NoCache {
 		r.cache, r.stats.CacheError = openCache(o.CacheDir, root)
 	}

@@ -111,8 +111,20 @@ func TestAManifestThatIsNoFile(t *testing.T) {
 	root := write(t, map[string]string{"providers/acme/adapter.go": "package acme\n",
 		"catalog/acme.yaml": "provider: acme\nstatus: unknown\nreason: No live run has been made.\n"})
 	require.NoError(t, os.Mkdir(filepath.Join(root, "providers", "acme", ManifestName), 0o755))
-	_, _, err := Validate(context.Background(), Options{Root: root, NoCache: true})
-	require.ErrorContains(t, err, "providers/acme/provider.yaml: it is not a regular file")
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(root, "catalog", "zeta.yaml")))
+	for _, paths := range [][]string{nil, {"providers"}, {"providers/acme"}, {"providers/acme/provider.yaml"}, {"providers/acme/adapter.go"}, {"catalog"}} {
+		set, _ := check(t, Options{Root: root, NoCache: true, Paths: paths}, newCheckers())
+		want := []string{"providers/acme/provider.yaml SBX136"}
+		switch {
+		case paths == nil:
+			want = []string{"catalog/zeta.yaml SBX136", "providers/acme/provider.yaml SBX136"}
+		case paths[0] == "catalog":
+			want = []string{"catalog/zeta.yaml SBX136"}
+		case paths[0] == "providers/acme/adapter.go":
+			want = nil // of no provider as far as is known
+		}
+		require.Subset(t, rules(set), want, paths)
+	}
 }
 
 func TestABaseNeedsAnAdapter(t *testing.T) {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/evidence"
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // project runs the rules about several files and about time.
@@ -210,22 +212,17 @@ func (p *providers) base(name string, f facts) error {
 		d := p.at(name, ruleIsolation, f.Isolation.At, "isolation is "+f.Isolation.Text+", and that of its base "+f.Base.Text+" is "+base.facts.Isolation.Text)
 		d.Related = []diag.Related{{File: baseName, Span: base.facts.Isolation.At, Message: "the base"}}
 	}
-	seen := []string{f.ID.Text}
-	for e := base; e != nil; {
-		id := e.facts.ID.Text
-		seen = append(seen, id)
-		if id == f.ID.Text {
-			p.at(name, ruleBaseCircle, f.Base.At, "the base goes in a circle: "+strings.Join(seen, " -> "))
-			return nil
+	circle := schema.BaseCircle(f.ID.Text, func(id string) string {
+		_, e, failed := p.find(id, name)
+		if err = errors.Join(err, failed); e == nil {
+			return ""
 		}
-		if e.facts.Base.Text == "" || len(seen) > len(p.byID)+2 {
-			return nil
-		}
-		if _, e, err = p.find(e.facts.Base.Text, baseName); err != nil {
-			return err
-		}
+		return e.facts.Base.Text
+	})
+	if circle != nil {
+		p.at(name, ruleBaseCircle, f.Base.At, "the base goes in a circle: "+strings.Join(circle, " -> "))
 	}
-	return nil
+	return err
 }
 
 // weaker reports whether isolation a holds back less than b; unknown words are

@@ -24,6 +24,9 @@ type Manifest struct {
 	Path string // Dir/provider.yaml
 	src  []byte
 	doc  func() (*yamldoc.Doc, []diag.Diagnostic)
+	// checked says that it was parsed and checked in this run, and not taken as
+	// it was when its files were generated.
+	checked bool
 }
 
 func newManifest(dir string, src []byte) *Manifest {
@@ -49,9 +52,10 @@ func (m *Manifest) ID() string { return m.value().text("id") }
 // folder's lock says that generated files were made from these very bytes with
 // this very schema: then it has been checked, and is parsed when it is needed.
 func (p *Project) readManifest(dir string, checker *schemacheck.Checker) (*Manifest, []diag.Diagnostic, error) {
-	src, err := readLimited(filepath.Join(p.Root, filepath.FromSlash(path.Join(dir, ManifestName))))
+	name := path.Join(dir, ManifestName)
+	src, err := readLimited(filepath.Join(p.Root, filepath.FromSlash(name)))
 	if err != nil {
-		return nil, nil, err
+		return nil, []diag.Diagnostic{yamldoc.Unreadable(name, err)}, nil
 	}
 	m := newManifest(dir, src)
 	if p.generatedFrom(m) {
@@ -61,6 +65,7 @@ func (p *Project) readManifest(dir string, checker *schemacheck.Checker) (*Manif
 	if doc == nil || hasErrors(found) {
 		return nil, found, nil
 	}
+	m.checked = true
 	return m, append(found, checker.Validate(doc)...), nil
 }
 
@@ -84,7 +89,7 @@ func readLimited(name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is not a regular file")}
+		return nil, &fs.PathError{Op: "read", Path: name, Err: yamldoc.ErrNotRegular}
 	}
 	f, err := os.Open(name)
 	if err != nil {

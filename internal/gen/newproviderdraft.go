@@ -2,9 +2,9 @@ package gen
 
 import (
 	"fmt"
-	"go/token"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
@@ -129,6 +129,9 @@ func (d *Draft) Check(q Question, words ...string) error {
 		}
 		return nil
 	}
+	if c, ok := yamldoc.Forbidden(answer); ok {
+		return &AnswerError{q, strconv.QuoteToASCII(answer), fmt.Sprintf("character U+%04X is not accepted", c)}
+	}
 	if found := secretscan.Scan([]byte(answer), secretscan.Options{Entropy: true}); len(found) > 0 {
 		return &AnswerError{q, "(hidden)", found[0].What + "; only names belong here, never values"}
 	}
@@ -145,12 +148,7 @@ func (d *Draft) Check(q Question, words ...string) error {
 	if len(found) > 0 {
 		return &AnswerError{q, answer, refusal(q, found[0])}
 	}
-	switch strings.Join(q.Path, ".") {
-	case "id":
-		if reason := badPackage(answer); reason != "" {
-			return &AnswerError{q, answer, reason}
-		}
-	case "adapter.base":
+	if strings.Join(q.Path, ".") == "adapter.base" {
 		if _, ok := d.project.adapterOf(answer); !ok {
 			return d.noBase(answer)
 		}
@@ -199,18 +197,6 @@ func (d *Draft) checkMany(q Question, words []string) error {
 		return &AnswerError{q, w, reason}
 	}
 	return nil
-}
-
-// badPackage says why an ID cannot name a Go package; empty when it can.
-func badPackage(id string) string {
-	pkg := strings.ReplaceAll(id, "-", "")
-	switch {
-	case token.IsKeyword(pkg):
-		return "the Go package would be called " + pkg + ", which is a keyword"
-	case pkg == "main", pkg == "internal", pkg == "vendor", pkg == "testdata":
-		return pkg + " has a meaning of its own for the go command"
-	}
-	return ""
 }
 
 // Answer checks an answer and takes it. No words, or an empty one, take back

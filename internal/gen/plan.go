@@ -23,7 +23,7 @@ import (
 
 // revision is the generator's own input to every lock. It rises with a change
 // of the generators that alters output for the same inputs.
-const revision = 1
+const revision = 2
 
 // Plan returns what the project's generated files should be. With ids only the
 // units of those providers are in it; without, all of them and, in the sbx

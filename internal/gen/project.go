@@ -19,6 +19,7 @@ import (
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
+	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
 )
 
@@ -48,6 +49,8 @@ type Project struct {
 type ModuleError struct {
 	Dir    string
 	Reason string
+	// Absent says that there is no go.mod, and not one that cannot be used.
+	Absent bool
 }
 
 // Error names the folder and the reason.
@@ -70,9 +73,13 @@ func FindModule(dir string) (root, module string, err error) {
 			}
 			return d, m, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", "", err
+			var at *fs.PathError
+			if errors.As(err, &at) {
+				err = at.Err
+			}
+			return "", "", &ModuleError{Dir: d, Reason: "go.mod cannot be read: " + err.Error()}
 		case d == filepath.Dir(d):
-			return "", "", &ModuleError{Dir: abs, Reason: "no go.mod here or above; run `go mod init` first, or give --module and --dir"}
+			return "", "", &ModuleError{Dir: abs, Absent: true, Reason: "no go.mod here or above; run `go mod init` first, or give --module and --dir"}
 		}
 	}
 }
@@ -96,7 +103,7 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 	if err != nil || len(found) > 0 {
 		return p, found, err
 	}
-	dirs, locked, err := providerDirs(ctx, root)
+	dirs, locked, unread, err := providerDirs(ctx, root)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,7 +113,7 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 		}
 	}
 	found, err = p.readManifests(dirs, checker)
-	return p, found, err
+	return p, append(unread, found...), err
 }
 
 // readManifests reads and checks the manifests in dirs, on every processor, and
@@ -131,7 +138,7 @@ func (p *Project) readManifests(dirs []string, checker *schemacheck.Checker) ([]
 			p.Manifests = append(p.Manifests, m)
 		}
 	}
-	return slices.Concat(findings...), nil
+	return append(slices.Concat(findings...), p.wrongBases()...), nil
 }
 
 // newProject reads the schema of a project and none of its manifests. It is nil
@@ -180,19 +187,24 @@ func hasErrors(found []diag.Diagnostic) bool {
 }
 
 // providerDirs finds every folder of the module that holds a provider.yaml, and
-// every folder that holds a lock, in order. Folders the go command ignores are
-// not entered, nor nested modules.
-func providerDirs(ctx context.Context, root string) (out, locked []string, err error) {
+// every folder that holds a lock, in order, and finds the folders that cannot be
+// read. Folders the go command ignores are not entered, nor nested modules.
+func providerDirs(ctx context.Context, root string) (out, locked []string, found []diag.Diagnostic, err error) {
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err == nil {
-			err = ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rel, relErr := filepath.Rel(root, name)
+		if relErr != nil {
+			return relErr
 		}
 		if err != nil {
-			return err
+			found = append(found, yamldoc.Unreadable(filepath.ToSlash(rel), err))
+			return fs.SkipDir
 		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
+		if d.IsDir() && d.Name() == ManifestName && rel != "." {
+			out = append(out, path.Dir(filepath.ToSlash(rel))) // what is wrong with it is found when it is read
+			return fs.SkipDir
 		}
 		if d.IsDir() {
 			return enterDir(name, rel, d.Name())
@@ -207,15 +219,21 @@ func providerDirs(ctx context.Context, root string) (out, locked []string, err e
 	})
 	slices.Sort(out)
 	slices.Sort(locked)
-	return out, locked, err
+	return out, locked, found, err
 }
 
 func enterDir(name, rel, base string) error {
 	if rel == "." {
 		return nil
 	}
-	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "vendor" || base == "node_modules" {
+	if strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "node_modules" {
 		return fs.SkipDir
+	}
+	if base == "testdata" || base == "vendor" {
+		// A provider of such a name is refused rather than passed over.
+		if _, err := os.Stat(filepath.Join(name, ManifestName)); err != nil || path.Dir(filepath.ToSlash(rel)) != "providers" {
+			return fs.SkipDir
+		}
 	}
 	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
 		return fs.SkipDir

@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/dave/jennifer/jen" //nolint:revive // jennifer reads as Go only when dot-imported
@@ -50,7 +51,7 @@ func (p *Project) adapterScaffold(m *providerModel) ([]byte, error) {
 func (p *Project) baseAdapter(f *File, m *providerModel) error {
 	base, ok := p.baseModel(m.base)
 	if !ok {
-		return fmt.Errorf("adapter.base %q is not a provider of this module or of %s", m.base, modulePath)
+		return &BaseError{Base: m.base, Module: p.Module}
 	}
 	f.ImportName(base.importPath(), base.pkg())
 	comment(f, "Adapter is "+base.name+"'s adapter with what is different about "+m.name+". Methods written here replace its own.")
@@ -86,13 +87,25 @@ func capabilityScaffold(m *providerModel, c capability, src adapterSource) ([]by
 // stubMethod renders one method answering not_implemented.
 func stubMethod(f *File, op method) {
 	comment(f, op.doc)
-	f.Func().Params(Id("a").Op("*").Id("Adapter")).Id(op.name).Add(signature(op, op.params)).Block(
+	f.Func().Params(Id("a").Op("*").Id("Adapter")).Id(op.name).Add(signature(op, stubParams(op.params))).Block(
 		ReturnFunc(func(g *Group) {
 			for _, r := range op.results {
 				g.Add(zeroValue(r.typ))
 			}
 			g.Qual(portPath, "NotImplemented").Call(Lit(op.name))
 		}))
+}
+
+// stubParams renames parameters that would hide a package which the stub uses.
+func stubParams(params []param) []param {
+	out := slices.Clone(params)
+	for i := range out {
+		switch out[i].name {
+		case "port", "contract", "context", "time":
+			out[i].name += "Value"
+		}
+	}
+	return out
 }
 
 func zeroValue(t typeRef) *Statement {

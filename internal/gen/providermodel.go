@@ -2,7 +2,8 @@ package gen
 
 import (
 	"path"
-	"strings"
+
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // providerModel is one provider.yaml as the generators need it. Only what
@@ -59,7 +60,7 @@ type labelModel struct {
 type hazardModel struct{ id, summary, mitigation, check string }
 
 // pkg is the Go package name of the provider's folder.
-func (m *providerModel) pkg() string { return strings.ReplaceAll(m.id, "-", "") }
+func (m *providerModel) pkg() string { return schema.PackageName(m.id) }
 
 // importPath is the import path of the provider's folder.
 func (m *providerModel) importPath() string { return path.Join(m.module, m.dir) }

@@ -78,12 +78,12 @@ func (c *Checker) compile() (*jsonschema.Schema, error) {
 // the order of the file. A nil doc has none. Values that yamldoc refused are
 // passed over, because what is wrong with them has been said.
 func (c *Checker) Validate(doc *yamldoc.Doc) []diag.Diagnostic {
-	if doc == nil || c.model.accepts(doc.Value()) {
-		return nil
-	}
-	found, err := c.findings(doc)
+	found, err := c.Findings(doc)
 	if err != nil {
 		return []diag.Diagnostic{{File: c.name, Rule: RuleSchema, Message: err.Error(), Next: "sbxgen generate"}}
+	}
+	if len(found) == 0 {
+		return nil
 	}
 	out := make([]diag.Diagnostic, 0, min(len(found), maxFindings))
 	for i := range found[:min(len(found), maxFindings)] {
@@ -98,10 +98,26 @@ func (c *Checker) Validate(doc *yamldoc.Doc) []diag.Diagnostic {
 
 // Findings returns what Validate says as data.
 func (c *Checker) Findings(doc *yamldoc.Doc) ([]Finding, error) {
-	if doc == nil || c.model.accepts(doc.Value()) {
+	if doc == nil {
 		return nil, nil
 	}
-	return c.findings(doc)
+	bad := c.badPackage(doc)
+	if c.model.accepts(doc.Value()) {
+		return bad, nil
+	}
+	found, err := c.findings(doc)
+	return append(bad, found...), err
+}
+
+// badPackage refuses the ID of a manifest that names no Go package. A schema
+// has no word for that.
+func (c *Checker) badPackage(doc *yamldoc.Doc) []Finding {
+	manifest, _ := doc.Value().(map[string]any)
+	id, _ := manifest["id"].(string)
+	if c.name != schema.ProviderFile || schema.BadPackage(id) == "" {
+		return nil
+	}
+	return []Finding{{Kind: KindPackage, Rule: RulePackage, Pointer: "/id", Location: "/properties/id"}}
 }
 
 func (c *Checker) findings(doc *yamldoc.Doc) ([]Finding, error) {

@@ -22,6 +22,7 @@ const (
 	KindFact                            // neither known nor unknown, or both
 	KindAlternative                     // none of several forms
 	KindName                            // a key of another form than keys must have here
+	KindPackage                         // the ID of a provider that no Go package can be named after
 )
 
 // ofText reports the kinds that look at the same text from several sides; one

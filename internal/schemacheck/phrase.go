@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // maxListed is the most words a help line lists.
@@ -62,6 +63,9 @@ func (f *Finding) Diagnostic(doc *yamldoc.Doc) diag.Diagnostic {
 	case KindPattern:
 		d.Message = fmt.Sprintf("%s does not have the form it must have", what)
 		d.Help = patternHelp(f.at)
+	case KindPackage:
+		id, _ := value.(string)
+		d.Message = schema.BadPackage(id)
 	case KindFact:
 		f.sayFact(&d, doc, what)
 	default:

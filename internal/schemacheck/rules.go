@@ -22,6 +22,7 @@ const (
 	RuleAddress         = "SBX130"
 	RuleVariable        = "SBX131"
 	RuleVersion         = "SBX132"
+	RulePackage         = "SBX135"
 	RuleRun             = "SBX145"
 	RuleReason          = "SBX151"
 	RuleDefault         = "SBX170"
@@ -41,7 +42,7 @@ const (
 // Rules returns the IDs of every rule this package reports.
 func Rules() []string {
 	return []string{RuleUnknownProperty, RuleMissingProperty, RuleType, RuleWord, RulePattern, RuleRange,
-		RuleRepeated, RuleFact, RuleAlternative, RuleDate, RuleAddress, RuleVariable, RuleVersion, RuleRun,
+		RuleRepeated, RuleFact, RuleAlternative, RuleDate, RuleAddress, RuleVariable, RuleVersion, RulePackage, RuleRun,
 		RuleReason, RuleDefault, RuleUnit, RuleCostRun, RuleRate, RulePin, RuleMove, RuleNoEvidence, RuleVerifiedBy,
 		RuleUnknownReason, RuleWaiver, RuleEvidencePath, RuleSchema}
 }
@@ -122,6 +123,8 @@ func kindRule(k Kind) string {
 		return RuleRepeated
 	case KindFact:
 		return RuleFact
+	case KindPackage:
+		return RulePackage
 	}
 	return RuleAlternative
 }

@@ -10,9 +10,10 @@ import (
 
 // builder turns the node tree into the plain value and reports what has none.
 type builder struct {
-	doc    *Doc
-	report *report
-	bangs  bool // the text has an exclamation mark at all
+	doc     *Doc
+	report  *report
+	bangs   bool // the text has an exclamation mark at all
+	slashes bool // and a backslash, so that there may be escapes
 
 	line, col, offset int // where startsWith last was
 }
@@ -76,6 +77,17 @@ func (b *builder) properties(n *yaml.Node) {
 		}
 		b.report.add(RuleTag, b.property(n, '!'), "the tag "+tag+" is not accepted",
 			"remove it; quote the value to make it a string")
+	}
+}
+
+// escapes refuses characters that may not be in a text and are there as escapes.
+func (b *builder) escapes(n *yaml.Node) {
+	if !b.slashes || n.Style&yaml.DoubleQuotedStyle == 0 {
+		return
+	}
+	if c, ok := Forbidden(n.Value); ok {
+		b.refuse(n, RuleControl, fmt.Sprintf("character U+%04X is not accepted, as an escape either", c),
+			"remove it; a line break is \\n and a tab is \\t")
 	}
 }
 
@@ -148,6 +160,7 @@ func (b *builder) key(n, k *yaml.Node, depth int) (name string, ok bool) {
 		b.refuse(k, RuleKey, "the key is null, not a string", help)
 	default:
 		b.properties(k)
+		b.escapes(k)
 		return k.Value, true
 	}
 	b.doubt(n)

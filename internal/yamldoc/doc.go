@@ -78,7 +78,7 @@ func Parse(name string, src []byte) (*Doc, []diag.Diagnostic) {
 		return nil, r.done()
 	}
 	d := &Doc{name: name, text: text, root: root}
-	b := builder{doc: d, report: r, bangs: bytes.IndexByte(text.src, '!') >= 0}
+	b := builder{doc: d, report: r, bangs: bytes.IndexByte(text.src, '!') >= 0, slashes: bytes.IndexByte(text.src, '\\') >= 0}
 	d.value = b.value(root, 0)
 	d.found = len(r.found) + r.dropped
 	return d, r.done()

@@ -70,9 +70,16 @@ func TestAppendMapEntry(t *testing.T) {
 }
 
 func TestQuoteReadsBack(t *testing.T) {
-	for _, s := range []string{"", "a\tb\r\n", "\x00\x7f\u0085\u2028\ufeff", `"\`, "😀", "yes"} {
+	for _, s := range []string{"", "a\tb\n", `"\`, "😀", "yes"} {
 		for _, name := range []string{"f.yaml", "f.json"} {
 			require.Equal(t, s, parse(t, name, Quote(s)).Value(), "%q as %s", s, name)
 		}
+	}
+	const refused = "\r\x00\x7f\u0085\u2028\ufeff\u202e"
+	for _, name := range []string{"f.yaml", "f.json"} {
+		d, found := Parse(name, []byte(Quote(refused)))
+		require.Equal(t, refused, d.Value())
+		require.Len(t, found, 1)
+		require.Equal(t, RuleControl, found[0].Rule)
 	}
 }

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 		encoded, err := json.Marshal(d.Value())
 		require.NoError(t, err)
 		again, ds := Parse("again.json", encoded)
-		if len(encoded) > MaxBytes || strings.ContainsFunc(string(encoded), isForbidden) {
+		if len(encoded) > MaxBytes {
 			return
 		}
 		require.Empty(t, ds)

@@ -1,7 +1,9 @@
 package yamldoc
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/agentworkforce/sbx/internal/diag"
 )
@@ -28,6 +30,7 @@ const (
 	RuleNotANumber  = "SBX117"
 	RuleCRLF        = "SBX118"
 	RuleJSONDialect = "SBX119"
+	RuleUnreadable  = "SBX136"
 )
 
 // Rule describes one rule of this package.
@@ -50,7 +53,7 @@ func Rules() []Rule {
 		{RuleKey, diag.Error, "a key must be a string"},
 		{RuleUTF8, diag.Error, "the file must be UTF-8"},
 		{RuleBOM, diag.Error, "the file must not start with a byte-order mark"},
-		{RuleControl, diag.Error, "control characters and Unicode line separators are not accepted"},
+		{RuleControl, diag.Error, "control characters, marks of direction and Unicode line separators are not accepted"},
 		{RuleSize, diag.Error, "the file must not be larger than 1 MiB"},
 		{RuleDepth, diag.Error, "values must not nest deeper than 64 levels"},
 		{RuleEmpty, diag.Error, "the file must not be empty"},
@@ -60,7 +63,26 @@ func Rules() []Rule {
 		{RuleNotANumber, diag.Error, "infinity and not-a-number are not accepted"},
 		{RuleCRLF, diag.Error, "lines must end with LF, not CRLF"},
 		{RuleJSONDialect, diag.Error, "JSON must have no comments and no trailing commas"},
+		{RuleUnreadable, diag.Error, "a file must be there and readable"},
 	}
+}
+
+// ErrNotRegular says that something is no regular file: a folder, a pipe, a
+// device.
+var ErrNotRegular = errors.New("it is not a regular file")
+
+// Unreadable is the finding about a file of which nothing could be read. The
+// message has the reason without a path, which may be of one machine only.
+func Unreadable(name string, err error) diag.Diagnostic {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	d := diag.Diagnostic{File: name, Rule: RuleUnreadable, Message: "cannot be read: " + err.Error(), Next: "sbxgen explain " + RuleUnreadable}
+	if errors.Is(err, ErrNotRegular) {
+		d.Help = "put a file there, or remove it"
+	}
+	return d
 }
 
 // report collects the findings about one file.

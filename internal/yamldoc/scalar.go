@@ -22,6 +22,7 @@ func isPlain(n *yaml.Node) bool {
 
 func (b *builder) scalar(n *yaml.Node) any {
 	if !isPlain(n) {
+		b.escapes(n)
 		return n.Value
 	}
 	switch n.Tag {

@@ -83,7 +83,7 @@ func (t source) checkRunes(r *report) bool {
 			return false // what follows would be guesswork
 		case t.forbidden(i, c):
 			r.at(RuleControl, i, i+n, fmt.Sprintf("character U+%04X is not accepted", c),
-				"remove it, or write it as an escape in a double-quoted string")
+				"remove it; written as an escape it is not accepted either")
 			ok = false
 		}
 		i += n
@@ -101,14 +101,26 @@ func (t source) forbidden(i int, c rune) bool {
 	return isForbidden(c)
 }
 
-// isForbidden reports whether c may stand in a file only as an escape: control
-// characters, and what one reader or another takes for a line break or a mark.
+// isForbidden reports whether c must not be in a text, raw or as an escape, line
+// breaks and tabs aside: control characters, what turns the direction of the text
+// after it, and what one reader or another takes for a line break or a mark.
 func isForbidden(c rune) bool {
 	switch c {
-	case '\u2028', '\u2029', '\ufeff', '\ufffe', '\uffff':
+	case '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\ufeff', '\ufffe', '\uffff':
 		return true
 	}
-	return c < ' ' || c >= 0x7f && c <= 0x9f
+	return c < ' ' || c >= 0x7f && c <= 0x9f || c >= '\u202a' && c <= '\u202e' || c >= '\u2066' && c <= '\u2069'
+}
+
+// Forbidden returns the first character of a text that Parse refuses in every
+// form, raw or as an escape; false when there is none.
+func Forbidden(text string) (rune, bool) {
+	for _, c := range text {
+		if c != '\n' && c != '\t' && isForbidden(c) {
+			return c, true
+		}
+	}
+	return 0, false
 }
 
 // count returns the number of lines.
