@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ import (
 type validateFlags struct {
 	asOf, format    string
 	strict, noCache bool
-	fix             bool
+	fix, deep       bool
 }
 
 func newValidateCmd(s streams) *cobra.Command {
@@ -38,13 +39,17 @@ func newValidateCmd(s streams) *cobra.Command {
 			"when validate itself failed. Warnings do not count unless --strict is given.\n\n" +
 			"With --fix an entry that says verified and is refused for what its evidence shows is\n" +
 			"set to unknown, with the reason; comments, links and everything else stay. Nothing\n" +
-			"ever sets an entry to verified but a person.",
+			"ever sets an entry to verified but a person.\n\n" +
+			"With --deep the program gitleaks looks for secrets in the same files, besides the\n" +
+			"scan that always runs. It has to be in PATH: it is never fetched, and without it the\n" +
+			"exit code is 2, because what was asked for did not take place.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, paths []string) error { return runValidate(cmd, s, flags, paths) },
 	}
 	c.Flags().StringVar(&flags.asOf, "as-of", "", "check as if it were this `day` (2026-08-21, or with a time as in RFC 3339); default now")
 	c.Flags().BoolVar(&flags.strict, "strict", false, "take warnings for errors")
 	c.Flags().BoolVar(&flags.fix, "fix", false, "write status unknown, with the reason, into entries whose evidence is refused")
+	c.Flags().BoolVar(&flags.deep, "deep", false, "let gitleaks, which has to be in PATH, look for secrets in the same files")
 	c.Flags().StringVar(&flags.format, "format", "text", "text, json, sarif or github")
 	c.Flags().BoolVar(&flags.noCache, "no-cache", false, "neither read nor write what earlier runs found")
 	return c
@@ -71,6 +76,11 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	if len(paths) == 0 && module == "" && !holdsProviders(folder) {
 		return usagef("%s is no project: there is no go.mod here or above, and no provider.yaml, providers or catalog here; "+
 			"give the paths to check, or --chdir with a project's folder", folder)
+	}
+	if flags.deep {
+		if opt.Deep, err = exec.LookPath("gitleaks"); err != nil {
+			return usagef("--deep needs the program gitleaks (8.19 or newer) in PATH, which has none; install it, or leave --deep out")
+		}
 	}
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {

@@ -113,8 +113,8 @@ func TestEveryRuleIsDescribedAndShown(t *testing.T) {
 	for _, rule := range append(evidenceRules(), ruleDummyLeaked) {
 		shown[rule] = true // by refusals: see TestEveryRuleOfEvidenceIsShown
 	}
-	// See TestStrictJSON, TestGoThatDoesNotParse and TestAManifestThatIsNoFile.
-	shown["SBX119"], shown["SBX413"], shown["SBX136"] = true, true, true
+	// See TestStrictJSON, TestGoThatDoesNotParse, TestAManifestThatIsNoFile and TestDeepScan.
+	shown["SBX119"], shown["SBX413"], shown["SBX136"], shown[ruleDeepSecret] = true, true, true, true
 	for _, rule := range Implemented() {
 		require.True(t, described[rule], "%s is not in schema/rules.json", rule)
 		require.True(t, shown[rule], "no case shows %s", rule)

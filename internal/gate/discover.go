@@ -241,6 +241,8 @@ func placed(name string) kind {
 	ext := path.Ext(base)
 	inTestdata := strings.Contains("/"+dir, "/testdata/") && dir != "providers/testdata/"
 	switch {
+	case strings.Contains("/"+dir, "/.sbxgen/"):
+		return kindNone // what the generator remembers: copies of what was scaffolded or lost
 	case base == ManifestName && !inTestdata:
 		return kindManifest
 	case dir == "catalog/" && (ext == ".yaml" || ext == ".yml"):

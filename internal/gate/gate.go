@@ -39,6 +39,9 @@ type Options struct {
 	CacheDir string
 	// Workers is how many files are examined at once; 0 means GOMAXPROCS.
 	Workers int
+	// Deep is the path of the gitleaks program, which then looks for secrets in
+	// the same files. Empty leaves that out.
+	Deep string
 	// Sources add findings of others, such as those about generated files.
 	Sources []Source
 }
@@ -85,8 +88,8 @@ func (e *PathError) Unwrap() error { return e.Err }
 var ErrOutside = errors.New("outside the root")
 
 // Validate checks what Options name and returns every finding. The error is a
-// *PathError, ctx's, a file that cannot be read, or a schema of this program
-// that is broken; findings are no error. It changes nothing but the cache, and
+// *PathError, a *DeepError, ctx's, or a schema of this program that is broken;
+// findings are no error. It changes nothing but the cache, and
 // may be called concurrently.
 func Validate(ctx context.Context, o Options) (*diag.Set, Stats, error) {
 	return validate(ctx, o, newCheckers())
@@ -106,6 +109,11 @@ func validate(ctx context.Context, o Options, c *checkers) (*diag.Set, Stats, er
 	}
 	if err := r.project(ctx); err != nil {
 		return nil, Stats{}, err
+	}
+	if o.Deep != "" {
+		if err := r.deep(ctx); err != nil {
+			return nil, Stats{}, err
+		}
 	}
 	for _, s := range o.Sources {
 		found, err := s.Findings(ctx, r.root, r.given)

@@ -127,6 +127,24 @@ func TestAManifestThatIsNoFile(t *testing.T) {
 	}
 }
 
+// What the generator remembers of files is not judged, not even by name.
+func TestTheGeneratorsMemoryIsNotJudged(t *testing.T) {
+	root := write(t, map[string]string{"providers/acme/provider.yaml": goodManifest(t, "acme"),
+		"providers/acme/.sbxgen/base/adapter.go": "package acme\n\nimport \"os\"\n\nvar home = os.Getenv(\"HOME\")\n"})
+	for _, paths := range [][]string{nil, {"providers/acme/.sbxgen"}, {"providers/acme/.sbxgen/base/adapter.go"}} {
+		set, _ := check(t, Options{Root: root, NoCache: true, Paths: paths}, newCheckers())
+		require.NotContains(t, rules(set), "providers/acme/.sbxgen/base/adapter.go SBX404", paths)
+	}
+}
+
+// The scanner is the one that evidence goes through: a key behind a prefix is one.
+func TestAKeyBehindAPrefix(t *testing.T) {
+	key := "token-gh" + "p_" + strings.Repeat("aB3dE9", 6)
+	root := write(t, map[string]string{"catalog/acme.yaml": "provider: acme\nstatus: unknown\nreason: Use " + key + " for it.\n"})
+	set, _ := check(t, Options{Root: root, NoCache: true}, newCheckers())
+	require.Contains(t, rules(set), "catalog/acme.yaml SBX501")
+}
+
 func TestABaseNeedsAnAdapter(t *testing.T) {
 	manifest, err := os.ReadFile("../../providers/e2b/provider.yaml")
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 )
 
 // hidden stands in a message for a value that is not shown.
@@ -15,10 +16,10 @@ const hidden = "(hidden)"
 // hideSecrets takes the values of secrets out of everything that is kept of a
 // file: what findings about it say, and its facts, which later findings repeat
 // and the cache stores.
-func hideSecrets(e *examined, src []byte, secrets []secret) {
+func hideSecrets(e *examined, src []byte, secrets []secretscan.Finding) {
 	values := make([]string, 0, len(secrets))
 	for _, s := range secrets {
-		values = append(values, string(src[s.start:s.end]))
+		values = append(values, string(src[s.Start:s.End]))
 	}
 	longestFirst(values)
 	pairs := make([]string, 0, 2*len(values))
