@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type validateFlags struct {
 	asOf, format    string
 	strict, noCache bool
 	fix, deep       bool
+	types           bool
 }
 
 func newValidateCmd(s streams) *cobra.Command {
@@ -42,7 +44,9 @@ func newValidateCmd(s streams) *cobra.Command {
 			"ever sets an entry to verified but a person.\n\n" +
 			"With --deep the program gitleaks looks for secrets in the same files, besides the\n" +
 			"scan that always runs. It has to be in PATH: it is never fetched, and without it the\n" +
-			"exit code is 2, because what was asked for did not take place.",
+			"exit code is 2, because what was asked for did not take place.\n\n" +
+			"With --types adapters are also compiled against what their manifests claim, and what\n" +
+			"they export is searched for the vendor's own types. That builds what they import.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, paths []string) error { return runValidate(cmd, s, flags, paths) },
 	}
@@ -50,6 +54,7 @@ func newValidateCmd(s streams) *cobra.Command {
 	c.Flags().BoolVar(&flags.strict, "strict", false, "take warnings for errors")
 	c.Flags().BoolVar(&flags.fix, "fix", false, "write status unknown, with the reason, into entries whose evidence is refused")
 	c.Flags().BoolVar(&flags.deep, "deep", false, "let gitleaks, which has to be in PATH, look for secrets in the same files")
+	c.Flags().BoolVar(&flags.types, "types", false, "compile adapters against their claims, and look at the types they export")
 	c.Flags().StringVar(&flags.format, "format", "text", "text, json, sarif or github")
 	c.Flags().BoolVar(&flags.noCache, "no-cache", false, "neither read nor write what earlier runs found")
 	return c
@@ -80,6 +85,11 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	if flags.deep {
 		if opt.Deep, err = exec.LookPath("gitleaks"); err != nil {
 			return usagef("--deep needs the program gitleaks (8.19 or newer) in PATH, which has none; install it, or leave --deep out")
+		}
+	}
+	if opt.Types = flags.types; opt.Types {
+		if _, err := exec.LookPath("go"); err != nil || module == "" {
+			return usagef("--types needs a go.mod here or above, and the go command in PATH")
 		}
 	}
 	for _, p := range paths {
@@ -180,21 +190,41 @@ func generatedFiles(module string) gate.Source {
 		if err != nil {
 			return nil, err
 		}
-		found := wrong
-		for _, f := range report.Findings {
-			found = append(found, gate.Generated(f.Path, string(f.Word), f.Name, f.Detail))
-			if f.Also != "" {
-				found = append(found, gate.Generated(f.Path, string(f.Also), f.Name, f.Detail))
-			}
-		}
-		return found, nil
+		return append(wrong, generatedFindings(report.Findings)...), nil
 	})
+}
+
+// generatedFindings phrases findings of the generated files. Of a provider that
+// was never generated there is one, at its manifest.
+func generatedFindings(all []tree.Finding) []diag.Diagnostic {
+	never := map[string]bool{}
+	for _, f := range all {
+		if f.Cause == tree.NeverGenerated && f.Unit != "catalog" && f.Path == path.Join(f.Unit, tree.LockName) {
+			never[f.Unit] = true
+		}
+	}
+	var found []diag.Diagnostic
+	for _, f := range all {
+		g := gate.GeneratedFile{Path: f.Path, Line: f.Line, Word: string(f.Word), Cause: string(f.Cause), Name: f.Name, Detail: f.Detail}
+		switch {
+		case !never[f.Unit]:
+			found = append(found, gate.Generated(g))
+		case f.Cause == tree.NeverGenerated:
+			g.Path = path.Join(f.Unit, gen.ManifestName)
+			found = append(found, gate.Generated(g))
+		}
+		if f.Also != "" {
+			g.Word, g.Cause = string(f.Also), ""
+			found = append(found, gate.Generated(g))
+		}
+	}
+	return found
 }
 
 // badPath marks an error about a path that was given as the caller's.
 func badPath(err error) error {
-	var path *gate.PathError
-	if errors.As(err, &path) {
+	var bad *gate.PathError
+	if errors.As(err, &bad) {
 		return usageError{err}
 	}
 	return err

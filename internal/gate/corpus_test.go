@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/schemacheck"
 	"github.com/agentworkforce/sbx/schema"
 )
 
@@ -115,6 +116,7 @@ func TestEveryRuleIsDescribedAndShown(t *testing.T) {
 	}
 	// See TestStrictJSON, TestGoThatDoesNotParse, TestAManifestThatIsNoFile and TestDeepScan.
 	shown["SBX119"], shown["SBX413"], shown["SBX136"], shown[ruleDeepSecret] = true, true, true, true
+	shown[ruleNotCompiling], shown[ruleVendorType] = true, true // by TestTypes
 	for _, rule := range Implemented() {
 		require.True(t, described[rule], "%s is not in schema/rules.json", rule)
 		require.True(t, shown[rule], "no case shows %s", rule)
@@ -122,6 +124,27 @@ func TestEveryRuleIsDescribedAndShown(t *testing.T) {
 	for rule := range shown {
 		require.Contains(t, Implemented(), rule)
 	}
+	elsewhere := shownElsewhere()
+	for _, r := range rules {
+		if elsewhere[r.ID] != "" {
+			require.False(t, shown[r.ID], "%s is shown here, so it needs no reason", r.ID)
+			continue
+		}
+		require.True(t, shown[r.ID], "%s is in schema/rules.json, and nothing raises it in a test: add a case to testdata/broken", r.ID)
+	}
+	for id := range elsewhere {
+		require.True(t, described[id], "%s has a reason and is no rule", id)
+	}
+}
+
+// shownElsewhere are the rules that no case of this package can break, and the
+// test that shows each.
+func shownElsewhere() map[string]string {
+	out := map[string]string{schemacheck.RuleSchema: "a mistake in schema/ itself: TestAMisspeltSchemaIsRefusedAtItsPlace in cmd/sbxgen"}
+	for _, rule := range GeneratedRules() {
+		out[rule] = "what the generator is asked about: TestRulesOfGeneratedFiles in cmd/sbxgen"
+	}
+	return out
 }
 
 // No secret of the corpus is printed in any form.

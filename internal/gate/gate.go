@@ -42,6 +42,9 @@ type Options struct {
 	// Deep is the path of the gitleaks program, which then looks for secrets in
 	// the same files. Empty leaves that out.
 	Deep string
+	// Types asks for the rules that need types. What the adapters import is built
+	// with the go command, which has to be in PATH.
+	Types bool
 	// Sources add findings of others, such as those about generated files.
 	Sources []Source
 }
@@ -88,7 +91,7 @@ func (e *PathError) Unwrap() error { return e.Err }
 var ErrOutside = errors.New("outside the root")
 
 // Validate checks what Options name and returns every finding. The error is a
-// *PathError, a *DeepError, ctx's, or a schema of this program that is broken;
+// *PathError, a *DeepError, a *TypesError, ctx's, or a schema of this program that is broken;
 // findings are no error. It changes nothing but the cache, and
 // may be called concurrently.
 func Validate(ctx context.Context, o Options) (*diag.Set, Stats, error) {
@@ -112,6 +115,11 @@ func validate(ctx context.Context, o Options, c *checkers) (*diag.Set, Stats, er
 	}
 	if o.Deep != "" {
 		if err := r.deep(ctx); err != nil {
+			return nil, Stats{}, err
+		}
+	}
+	if o.Types {
+		if err := r.types(ctx); err != nil {
 			return nil, Stats{}, err
 		}
 	}

@@ -251,7 +251,7 @@ func TestSourcesAreMerged(t *testing.T) {
 	src := SourceFunc(func(_ context.Context, at string, paths []string) ([]diag.Diagnostic, error) {
 		require.True(t, filepath.IsAbs(at))
 		require.Equal(t, []string{"providers/acme"}, paths)
-		return []diag.Diagnostic{Generated("providers/acme/zz_generated_driver.go", "hand-edited", "", "Its text is not what was recorded.")}, nil
+		return []diag.Diagnostic{Generated(GeneratedFile{Path: "providers/acme/zz_generated_driver.go", Word: "hand-edited", Detail: "Its text is not what was recorded."})}, nil
 	})
 	set, _ := check(t, Options{Root: root, NoCache: true, Paths: []string{"providers/acme"}, Sources: []Source{src}}, newCheckers())
 	require.Equal(t, "providers/acme/zz_generated_driver.go: error: generated file is hand-edited: Its text is not what was recorded [SBX304]", set.Error())
@@ -262,7 +262,7 @@ func TestSourcesAreMerged(t *testing.T) {
 
 func TestGeneratedKnowsEveryWord(t *testing.T) {
 	for word, rule := range map[string]string{"changed": "SBX301", "missing": "SBX302", "orphan": "SBX303", "hand-edited": "SBX304", "interrupted": "SBX305"} {
-		require.Equal(t, rule, Generated("x", word, "", "").Rule)
+		require.Equal(t, rule, Generated(GeneratedFile{Path: "x", Word: word}).Rule)
 		_, err := Explain(rule)
 		require.NoError(t, err)
 	}

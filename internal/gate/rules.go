@@ -99,7 +99,7 @@ func ownRules() []string {
 		ruleExpired, ruleWaiverExpired, ruleEvidencePath, ruleNothingTested, ruleOtherEvidence, ruleUnlinked,
 		ruleEntryName, ruleStub, ruleImport, ruleEnvironment, rulePolicy, ruleErrorDropped, ruleState,
 		ruleErrorText, ruleProcess, ruleSleep, ruleUnbounded, ruleGoSyntax, ruleVendorKey, ruleEntropy,
-		ruleURLSecret, rulePrivateKey, ruleDummyLeaked, ruleDeepSecret}
+		ruleURLSecret, rulePrivateKey, ruleDummyLeaked, ruleDeepSecret, ruleNotCompiling, ruleVendorType}
 }
 
 // Implemented returns the IDs of every rule that Validate can report without a

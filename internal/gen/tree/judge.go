@@ -89,7 +89,8 @@ func (s *unitState) ownedFinding(all remembered, p string, old []byte, have, wan
 	case all.owned(p, have):
 		f.Word, f.Detail = Changed, s.whyChanged()
 	case conflicted(old):
-		f.Word, f.Detail = Changed, "git conflict markers in a generated file"
+		f.Word, f.Cause, f.Detail = Changed, ConflictedText, "git conflict markers in a generated file"
+		f.Line = conflictLine(old)
 	case s.oldState != lockIntact && (s.owns(p) || all.lists(p)):
 		f.Word, f.Detail = Changed, "differs from the plan, and the lock cannot say who changed it"
 	case !all.lists(p):
@@ -186,8 +187,11 @@ func (s *unitState) judgeLock() error {
 	switch {
 	case s.oldRaw == nil:
 		f.Word, f.Detail = Missing, "the unit has no lock"
+		if s.nothingThere() {
+			f.Cause = NeverGenerated
+		}
 	case s.oldState == lockConflicted:
-		f.Detail = "git conflict markers in the lock"
+		f.Cause, f.Line, f.Detail = ConflictedLock, conflictLine(s.oldRaw), "git conflict markers in the lock"
 	case s.oldState == lockDamaged:
 		f.Detail = "the lock is damaged"
 	case s.Retired:
@@ -202,6 +206,14 @@ func (s *unitState) judgeLock() error {
 	}
 	s.actions = append(s.actions, a)
 	return nil
+}
+
+// nothingThere reports a unit of which no owned file was there.
+func (s *unitState) nothingThere() bool {
+	return s.out != nil && len(s.present) == 0 && !slices.ContainsFunc(s.actions, func(a action) bool {
+		_, owned := s.out.Owned[a.path]
+		return owned && a.old != nil
+	})
 }
 
 func hasFindings(list []action) bool {

@@ -177,6 +177,18 @@ func salvage(data []byte) lock {
 	return l
 }
 
+// conflictLine is the first line with a marker of an unresolved merge, from 1.
+func conflictLine(data []byte) int {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte("=======")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
+			return n
+		}
+	}
+	return 0
+}
+
 // conflicted reports whether data has the marker lines of an unresolved merge.
 func conflicted(data []byte) bool {
 	return hasLine(data, "<<<<<<<") && hasLine(data, ">>>>>>>")

@@ -24,16 +24,34 @@ const (
 	Interrupted Word = "interrupted"
 )
 
+// Cause says more about a finding than its word, where there is more to say.
+type Cause string
+
+// The causes.
+const (
+	// ConflictedLock: the lock holds the marks of an unresolved merge.
+	ConflictedLock Cause = "conflicted-lock"
+	// ConflictedText: a generated file or block holds them.
+	ConflictedText Cause = "conflicted-text"
+	// BrokenMarkers: the marks around a block are gone or do not pair up.
+	BrokenMarkers Cause = "broken-markers"
+	// NeverGenerated: the unit has no lock, and nothing of it is there.
+	NeverGenerated Cause = "never-generated"
+)
+
 // Finding is one difference between the tree and the plan.
 type Finding struct {
 	Word Word
 	// Also is a second word that holds too: a file can be hand-edited and
 	// changed, or an orphan and hand-edited. Empty when there is none.
-	Also Word
-	Unit string // Unit.Dir, empty for Interrupted
-	Path string // root-relative
+	Also  Word
+	Cause Cause  // empty where the word says it all
+	Unit  string // Unit.Dir, empty for Interrupted
+	Path  string // root-relative
 	// Name is the block or append key within Path, empty for a whole file.
 	Name string
+	// Line is the line of Path that is wrong, 0 where that is not one.
+	Line int
 	// Detail is one plain sentence.
 	Detail string
 	// Diff is the unified diff from what is there to what is planned. It

@@ -104,7 +104,8 @@ func (u *userFile) blocks() error {
 		u.next.Blocks[key] = sumOf([]byte(text))
 		list, err := parseBlocks(u.content)
 		if bad, ok := errors.AsType[*BlockError](err); ok {
-			u.note(HandEdited, name, "the block markers do not pair up: "+bad.Error()).ByHand = true
+			f := u.note(HandEdited, name, "the block markers do not pair up: "+bad.Error())
+			f.Cause, f.Line, f.ByHand = BrokenMarkers, bad.Line, true
 			return nil
 		} else if err != nil {
 			return err
@@ -141,7 +142,10 @@ func (u *userFile) missingBlock(name string) {
 	if u.old == nil {
 		detail = "the file of this block is gone; with force it is made again"
 	}
-	u.note(Missing, name, detail).NeedsForce = true
+	f := u.note(Missing, name, detail)
+	if f.NeedsForce = true; u.old != nil {
+		f.Cause = BrokenMarkers
+	}
 }
 
 func (u *userFile) changedBlock(name, key, have, text string) {
@@ -150,7 +154,8 @@ func (u *userFile) changedBlock(name, key, have, text string) {
 	case u.unitState.old.knows("blocks", key, sum):
 		u.note(Changed, name, u.whyChanged())
 	case conflicted([]byte(have)):
-		u.note(Changed, name, "git conflict markers in a generated block")
+		f := u.note(Changed, name, "git conflict markers in a generated block")
+		f.Cause, f.Line = ConflictedText, conflictLine(u.old)
 	case recorded == "" || u.oldState != lockIntact:
 		u.save = u.save || strings.TrimSpace(have) != ""
 		u.note(Changed, name, "differs from the plan, and the lock does not know the block")
