@@ -14,9 +14,15 @@ import (
 	"github.com/agentworkforce/sbx/internal/gen/tree"
 )
 
-// machineItems are the items that follow from the provider's folder alone. They
-// hold no date and no result of a run, so that the file does not change by
-// itself: what was proven, by which run and until when, is the catalog's.
+// newChecklistView puts the lists together. What the machine lists follows from
+// the provider's folder and its catalog entry alone, dates as they are written
+// there, so that the file does not change by itself: whether a run still counts
+// today is not in it.
+func newChecklistView(m *providerModel, src adapterSource, entry entryFacts) checklistView {
+	return checklistView{Name: m.name, ID: m.id, Machine: append(machineItems(m, src), evidenceItems(m, entry)...), Human: humanItems(m)}
+}
+
+// machineItems are the items that follow from the provider's folder.
 func machineItems(m *providerModel, src adapterSource) []checklistItem {
 	var out []checklistItem
 	add := func(done bool, text, next string) {
@@ -86,8 +92,12 @@ func (p *Project) checklistText(m *Manifest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	entry, err := p.entryFacts(m)
+	if err != nil {
+		return "", err
+	}
 	model := p.model(m)
-	view := checklistView{Name: model.name, Machine: machineItems(model, src), Human: humanItems(model)}
+	view := newChecklistView(model, src, entry)
 	file := filepath.Join(p.Root, filepath.FromSlash(path.Join(m.Dir, "CHECKLIST.md")))
 	current, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

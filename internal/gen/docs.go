@@ -51,7 +51,7 @@ type hazardRow struct{ ID, Summary, Mitigation, Check string }
 
 // checklistView is what the checklist templates may use.
 type checklistView struct {
-	Name           string
+	Name, ID       string
 	Machine, Human []checklistItem
 }
 
@@ -63,10 +63,10 @@ type checklistItem struct {
 }
 
 // providerDocs renders README.md and CHECKLIST.md.
-func providerDocs(m *providerModel, src adapterSource) (docs, error) {
+func providerDocs(m *providerModel, src adapterSource, entry entryFacts) (docs, error) {
 	d := docs{scaffold: map[string][]byte{}, blocks: map[string]map[string]string{}, appends: map[string][]tree.Append{}}
 	view := newReadmeView(m)
-	checklist := checklistView{Name: m.name, Machine: machineItems(m, src), Human: humanItems(m)}
+	checklist := newChecklistView(m, src, entry)
 	for name, data := range map[string]any{"README.md": view, "CHECKLIST.md": checklist} {
 		text, err := execute(name+".tmpl", data)
 		if err != nil {

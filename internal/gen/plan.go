@@ -150,6 +150,11 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	inputs["provider.yaml"] = digest(m.src)
 	inputs["unwritten"] = digest([]byte(strings.Join(unwritten.unwritten, "\n")))
 	inputs["templates"] = p.templates
+	entry, err := p.entryFacts(m)
+	if err != nil {
+		return tree.Unit{}, err
+	}
+	inputs["catalog entry"] = entry.input()
 	return tree.Unit{
 		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", fixturesName},
 		Render: func(context.Context) (tree.Output, error) {
@@ -157,7 +162,7 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 			if err != nil {
 				return tree.Output{}, err
 			}
-			return p.providerOutput(p.model(m), src)
+			return p.providerOutput(p.model(m), src, entry)
 		},
 	}, nil
 }
@@ -175,14 +180,14 @@ func (p *Project) unwritten(m *Manifest, read func(dir string) (adapterSource, e
 	return src, nil
 }
 
-func (p *Project) providerOutput(m *providerModel, src adapterSource) (tree.Output, error) {
+func (p *Project) providerOutput(m *providerModel, src adapterSource, entry entryFacts) (tree.Output, error) {
 	out := tree.Output{Owned: map[string][]byte{}, Scaffold: map[string][]byte{}, Appends: map[string][]tree.Append{}}
 	if m.native() {
 		if err := p.goOutput(m, src, &out); err != nil {
 			return out, err
 		}
 	}
-	docs, err := providerDocs(m, src)
+	docs, err := providerDocs(m, src, entry)
 	if err != nil {
 		return out, err
 	}
