@@ -85,7 +85,7 @@ func (p *Project) schemaUnit() tree.Unit {
 	}
 	return tree.Unit{
 		Dir: ".", Lock: "generated/" + tree.LockName, Inputs: inputs,
-		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*", "docs/reference/**", "docs/exit-codes.md", "docs/providers/**"},
+		OwnedPatterns: []string{"generated/**", "port/zz_generated_*", "sandbox/zz_generated_*", "docs/reference/**", "docs/exit-codes.md", "docs/providers/**", "docs/conformance.md"},
 		Render: func(context.Context) (tree.Output, error) {
 			files, err := contractFiles(p.src)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 type referenceView struct {
 	Families     []ruleFamily
 	Groups       []checkGroup
+	Levels       []checkLevel
 	Capabilities []schema.Capability
 	Hazards      []schema.Hazard
 	Metrics      []schema.Metric
@@ -28,8 +29,15 @@ type ruleFamily struct {
 }
 
 type checkGroup struct {
-	Title  string
+	Word, Title, Anchor, Asks string
+	// Owed says that every provider owes the group.
+	Owed   bool
 	Checks []schema.Check
+}
+
+type checkLevel struct {
+	Level, Asks string
+	Count       int
 }
 
 // referenceFiles renders the pages that are made from schema/ alone.
@@ -39,10 +47,12 @@ func referenceFiles(s sources) (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string]func() ([]byte, error){}
-	for _, name := range []string{"rules", "capabilities", "hazards", "checks", "metrics"} {
+	for _, name := range []string{"rules", "capabilities", "hazards", "metrics"} {
 		files["docs/reference/"+name+".md"] = func() ([]byte, error) { return executeReference(name, view) }
 	}
-	files["docs/exit-codes.md"] = func() ([]byte, error) { return executeReference("exit-codes", view) }
+	for _, name := range []string{"exit-codes", "conformance"} {
+		files["docs/"+name+".md"] = func() ([]byte, error) { return executeReference(name, view) }
+	}
 	return renderAll(files)
 }
 
@@ -78,7 +88,10 @@ func newReferenceView(s sources) (referenceView, error) {
 		}
 	}
 	v.Hazards, v.Metrics = hazards.Hazards, metrics.Metrics
-	v.Families, v.Groups = ruleFamilies(rules.Rules), checkGroups(checks.Checks)
+	v.Families = ruleFamilies(rules.Rules)
+	if v.Groups, v.Levels, err = conformanceOf(checks.Checks); err != nil {
+		return v, err
+	}
 	for i := range v.Hazards {
 		v.Hazards[i].Doc = cell(v.Hazards[i].Doc)
 	}
@@ -92,22 +105,6 @@ func ruleFamilies(rules []schema.Rule) []ruleFamily {
 			out = append(out, ruleFamily{Title: title(r.Family)})
 		}
 		out[len(out)-1].Rules = append(out[len(out)-1].Rules, r)
-	}
-	return out
-}
-
-func checkGroups(checks []schema.Check) []checkGroup {
-	var out []checkGroup
-	at := map[string]int{}
-	for _, c := range checks {
-		i, ok := at[c.Group]
-		if !ok {
-			i = len(out)
-			at[c.Group] = i
-			out = append(out, checkGroup{Title: title(c.Group)})
-		}
-		c.Sentence = cell(c.Sentence)
-		out[i].Checks = append(out[i].Checks, c)
 	}
 	return out
 }

@@ -202,8 +202,8 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 func TestReferenceIsWhole(t *testing.T) {
 	all := files(t)
 	known := knownIDs(t, all)
-	for page, want := range map[string][]string{"rules": known.rules, "checks": known.checks, "hazards": known.hazards, "metrics": known.metrics} {
-		i := slices.IndexFunc(all, func(f textFile) bool { return f.path == "docs/reference/"+page+".md" })
+	for page, want := range map[string][]string{"reference/rules": known.rules, "conformance": known.checks, "reference/hazards": known.hazards, "reference/metrics": known.metrics} {
+		i := slices.IndexFunc(all, func(f textFile) bool { return f.path == "docs/"+page+".md" })
 		require.GreaterOrEqual(t, i, 0, page)
 		for _, id := range want {
 			require.Contains(t, string(all[i].body), id, page)
