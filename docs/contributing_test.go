@@ -2,8 +2,11 @@ package docs
 
 import (
 	"bytes"
+	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,10 +42,35 @@ func TestContributing(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
+// TestContributingCompiles builds and vets every go block of the page, each as a
+// package of its own.
+func TestContributingCompiles(t *testing.T) {
+	page, err := os.ReadFile("CONTRIBUTING-provider.md")
+	require.NoError(t, err)
+	blocks := codeBlocks(string(page), "go")
+	require.NotEmpty(t, blocks, "the page lost its example")
+	dir := testrepo.Copy(t)
+	for i, block := range blocks {
+		folder := filepath.Join(dir, "docs", fmt.Sprintf("block%d", i))
+		require.NoError(t, os.Mkdir(folder, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "block.go"), []byte(block+"\n"), 0o600))
+		formatted, err := format.Source([]byte(block + "\n"))
+		require.NoError(t, err, block)
+		require.Equal(t, block+"\n", string(formatted), "the example is formatted")
+		vet := exec.Command("go", "vet", "./"+filepath.ToSlash(strings.TrimPrefix(folder, dir+string(filepath.Separator))))
+		vet.Dir = dir
+		out, err := vet.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+}
+
 // shellBlocks returns the contents of the page's sh blocks.
-func shellBlocks(page string) []string {
+func shellBlocks(page string) []string { return codeBlocks(page, "sh") }
+
+// codeBlocks returns the contents of the page's blocks in a language.
+func codeBlocks(page, language string) []string {
 	var out []string
-	for _, part := range strings.Split(page, "```sh\n")[1:] {
+	for _, part := range strings.Split(page, "```"+language+"\n")[1:] {
 		block, _, _ := strings.Cut(part, "```")
 		out = append(out, strings.TrimRight(block, "\n"))
 	}

@@ -15,11 +15,12 @@ import (
 func newExplainCmd(s streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "explain [RULE|CAPABILITY|HAZARD|CHECK|METRIC]",
-		Short: "Explain a rule, capability, hazard, check or metric; without one, list them",
+		Use:   "explain [RULE|CAPABILITY|HAZARD|CHECK|METRIC|KEY]",
+		Short: "Explain a rule, capability, hazard, check, metric or manifest key; without one, list them",
 		Long: "explain says what an ID means that sbxgen prints: a rule of the validator (SBX203), a\n" +
 			"capability of the vocabulary (files), a hazard, a conformance check or a benchmark\n" +
-			"metric. Without an ID it lists all of them.",
+			"metric; or what a key of provider.yaml says and can be (lifecycle.goneProof, or only\n" +
+			"goneProof). Without an ID it lists all of them.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			topics, err := loadTopics()
@@ -45,7 +46,8 @@ func newExplainCmd(s streams) *cobra.Command {
 }
 
 // findTopics returns every topic of this ID: a capability and a metric may have
-// the same one. Case does not matter.
+// the same one. Where there is none, the end of a key's path is enough. Case does
+// not matter.
 func findTopics(topics []topic, id string) ([]topic, error) {
 	var out []topic
 	var ids []string
@@ -54,6 +56,17 @@ func findTopics(topics []topic, id string) ([]topic, error) {
 			out = append(out, t)
 		}
 		ids = append(ids, t.ID)
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	for _, t := range topics {
+		if endsIn(t, id) {
+			out = append(out, t)
+		}
+		if t.Kind == kindKey {
+			ids = append(ids, t.ID[strings.LastIndexByte(t.ID, '.')+1:])
+		}
 	}
 	if len(out) > 0 {
 		return out, nil

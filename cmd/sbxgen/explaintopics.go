@@ -10,7 +10,7 @@ import (
 
 // topic is one thing that can be explained.
 type topic struct {
-	Kind  string `json:"kind"` // rule, capability, hazard, check or metric
+	Kind  string `json:"kind"` // rule, capability, hazard, check, metric or manifest key
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Parts []part `json:"parts,omitempty"`
@@ -72,6 +72,11 @@ func loadTopics() ([]topic, error) {
 		out = append(out, topic{"metric", m.ID, m.Doc, []part{{Name: "From", Text: m.Start}, {Name: "To", Text: m.Stop},
 			{Name: "Unit", Text: m.Unit}, {Name: "Needs", Text: m.Capability}}})
 	}
+	keys, err := keyTopics()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, keys...)
 	for i := range out {
 		out[i].Parts = slices.DeleteFunc(out[i].Parts, func(p part) bool { return p.Text == "" && len(p.List) == 0 })
 	}

@@ -49,7 +49,7 @@ func runNewProvider(cmd *cobra.Command, s streams, flags newProviderFlags, quest
 	case !terminal:
 		return usagef("%s", missingAnswers(missing))
 	}
-	if err := ask(ctx, s, site, draft, flags.resume); err != nil {
+	if err := ask(ctx, s, site, draft, flags.resume, resumeCommand(cmd)); err != nil {
 		return err
 	}
 	if err := makeProvider(ctx, s, site, draft, flags, from); err != nil {

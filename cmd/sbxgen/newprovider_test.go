@@ -138,7 +138,7 @@ func TestLeavingAndResuming(t *testing.T) {
 	p.Types("Acme", formtest.Enter)
 	p.Sees("in one sentence?")
 	p.Types("Small", formtest.CtrlC)
-	p.Sees("--resume")
+	p.Sees("sbxgen new provider --resume --module example.com/acme --dir ")
 	require.Equal(t, exitUsage, <-done)
 	require.NoDirExists(t, dir, "nothing is left behind")
 	kept := filepath.Join(state, "sbx", "new-provider.yaml")

@@ -27,7 +27,7 @@ func onTerminal(s streams) bool {
 // ask asks what is not answered yet; all of it again, with the answers there are,
 // when a session that was left goes on. When the person leaves, the answers are
 // kept for --resume: names and words only, for no question asks for a secret.
-func ask(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft, again bool) error {
+func ask(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft, again bool, resume string) error {
 	var open []gen.Question
 	var pages []forms.Question
 	for _, q := range draft.Questions() {
@@ -41,7 +41,7 @@ func ask(ctx context.Context, s streams, site *gen.Site, draft *gen.Draft, again
 	answers, err := forms.Ask(ctx, s.in, s.out, pages, review)
 	var left *forms.StoppedError
 	if errors.As(err, &left) {
-		return errors.Join(keepAnswers(s, draft, open, left.Answers), left.Err)
+		return errors.Join(keepAnswers(s, draft, open, left.Answers, resume), left.Err)
 	}
 	if err != nil {
 		return err
@@ -110,8 +110,9 @@ func answersFile(s streams) (string, error) {
 	return dirs.Path("new-provider.yaml"), nil
 }
 
-// keepAnswers saves what can stand in a manifest and says how to go on.
-func keepAnswers(s streams, draft *gen.Draft, open []gen.Question, answers [][]string) error {
+// keepAnswers saves what can stand in a manifest and says how to go on: with the
+// command resume.
+func keepAnswers(s streams, draft *gen.Draft, open []gen.Question, answers [][]string, resume string) error {
 	for i, q := range open {
 		if draft.Check(q, answers[i]...) == nil && len(answers[i]) > 0 {
 			if err := draft.Answer(q, answers[i]...); err != nil {
@@ -125,7 +126,7 @@ func keepAnswers(s streams, draft *gen.Draft, open []gen.Question, answers [][]s
 	if err := saveAnswers(s, draft); err != nil {
 		return err
 	}
-	return usagef("stopped; nothing was made. The answers are kept: sbxgen new provider --resume")
+	return usagef("stopped; nothing was made. The answers are kept: %s", resume)
 }
 
 // saveAnswers keeps the answers for --resume, readable by their owner only.
