@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 repo=$PWD
 work=$(mktemp -d)
-trap 'chmod -R u+rwx "$work" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill "${beside:-}" 2>/dev/null || true; chmod -R u+rwx "$work" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 export SBX_STATE_DIR=$work/state XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} GOFLAGS=-mod=mod SBX_CONFORMANCE_PARALLEL=8
 if [ "$(uname -s)" != Linux ] || ! command -v bwrap >/dev/null; then
@@ -94,6 +94,17 @@ if [ -n "${SBX_LOCAL_ISOLATION:-}" ]; then
 	exit 0
 fi
 
+# The same provider with an address of a vendor, and a variable that puts another one
+# in its place: what that run is worth comes at the end.
+cp -r "$work/demo" "$work/simulated"
+(
+	cd "$work/simulated"
+	printf 'endpoints:\n  - {name: api, url: "https://api.demo.example", env: DEMO_API_URL}\n' >>provider.yaml
+	sbxgen generate demo
+	DEMO_API_URL=http://127.0.0.1:9 exec nice -n 19 sbxgen evidence collect demo --parallel 8
+) >"$work/simulated.log" 2>&1 &
+beside=$!
+
 step "proving it: the suite and the benchmark, live, and what they leave as evidence"
 if [ -t 2 ]; then
 	show sbxgen evidence collect demo --parallel 8
@@ -104,6 +115,7 @@ run=$(echo evidence/demo/*)
 show sbxgen evidence key "$work/demo.pem" --owner "Demo" --list
 show sbxgen evidence sign "$run" --key "$work/demo.pem"
 entry "$run" >catalog/demo.yaml
+show sbxgen generate # its checklist says what the entry links
 show sbxgen validate
 show sbxgen status demo
 
@@ -132,5 +144,19 @@ refused 1 sbxgen validate catalog
 rm -r "$run" && mv "$work/kept" "$run"
 entry "$run" >catalog/demo.yaml
 show sbxgen validate
+
+step "the endpoint is overridden: whatever answers there, the run is simulated"
+cd "$work/simulated"
+wait "$beside" || true # a run that is not live has not passed
+echo "(collected beside the live run, in a copy whose manifest names an endpoint)"
+show grep -A 1 '^endpoints:' provider.yaml
+printf '%s$ DEMO_API_URL=http://127.0.0.1:9 sbxgen evidence collect demo%s\n' "$dim" "$off"
+grep -A 2 simulated "$work/simulated.log"
+run=$(echo evidence/demo/*)
+cp "$work/demo/evidence/keys.yaml" evidence/keys.yaml
+sbxgen evidence sign "$run" --key "$work/demo.pem"
+entry "$run" >catalog/demo.yaml
+refused 1 sbxgen validate catalog | tee "$work/refused.txt"
+grep -q 'SBX209' "$work/refused.txt"
 
 step "done in $SECONDS s"

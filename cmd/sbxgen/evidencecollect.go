@@ -256,7 +256,7 @@ func (c *collection) tell(b *evidence.Bundle, dir string) error {
 	if p.Verdict != evidence.Passed {
 		return findingsError{}
 	}
-	fmt.Fprintf(c.s.out, "then a person may write to %s:\n%s", path.Join("catalog", p.Provider+".yaml"), entryText(b, statement, dir))
+	fmt.Fprintf(c.s.out, "then a person may write to %s, and run sbxgen generate:\n%s", path.Join("catalog", p.Provider+".yaml"), entryText(b, statement, dir))
 	return nil
 }
 
