@@ -21,7 +21,7 @@ func (p *Project) baseModel(id string) (*providerModel, bool) {
 	if !ok {
 		return nil, false
 	}
-	return newProviderModel(v, p.vocab, module, dir), true
+	return newProviderModel(v, p.vocab(), module, dir), true
 }
 
 // baseManifest is the manifest of that provider, with the module and the folder

@@ -92,6 +92,9 @@ func (p *Project) checklistText(m *Manifest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, err := p.vocabulary(); err != nil {
+		return "", err
+	}
 	entry, err := p.entryFacts(m)
 	if err != nil {
 		return "", err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
-	"github.com/agentworkforce/sbx/internal/schemacheck"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
@@ -51,7 +50,7 @@ func (m *Manifest) ID() string { return m.value().text("id") }
 // readManifest reads the manifest in dir. It is parsed and checked unless the
 // folder's lock says that generated files were made from these very bytes with
 // this very schema: then it has been checked, and is parsed when it is needed.
-func (p *Project) readManifest(dir string, checker *schemacheck.Checker) (*Manifest, []diag.Diagnostic, error) {
+func (p *Project) readManifest(dir string, checker makeChecker) (*Manifest, []diag.Diagnostic, error) {
 	name := path.Join(dir, ManifestName)
 	src, err := readLimited(filepath.Join(p.Root, filepath.FromSlash(name)))
 	if err != nil {
@@ -66,7 +65,11 @@ func (p *Project) readManifest(dir string, checker *schemacheck.Checker) (*Manif
 		return nil, found, nil
 	}
 	m.checked = true
-	return m, append(found, checker.Validate(doc)...), nil
+	c, err := checker()
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, append(found, c.Validate(doc)...), nil
 }
 
 func (p *Project) generatedFrom(m *Manifest) bool {

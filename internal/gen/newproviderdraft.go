@@ -52,7 +52,11 @@ func (p *Project) NewDraft() (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Draft{project: p, root: root, checker: checker, questions: providerQuestions(root, p.vocab), value: map[string]any{}}, nil
+	vocab, err := p.vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	return &Draft{project: p, root: root, checker: checker, questions: providerQuestions(root, vocab), value: map[string]any{}}, nil
 }
 
 // Questions returns what can be asked, in order.
@@ -189,7 +193,7 @@ func (d *Draft) checkMany(q Question, words []string) error {
 		if near := diag.Suggest(w, offered); near != "" {
 			reason = "there is no such capability; did you mean " + near + "?"
 		}
-		for _, c := range d.project.vocab.capabilities {
+		for _, c := range d.project.vocab().capabilities {
 			if c.id == w {
 				reason = "this name is reserved: no adapter can have it yet"
 			}

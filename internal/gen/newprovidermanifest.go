@@ -75,7 +75,7 @@ func (d *Draft) text(value map[string]any, dir string) []byte {
 		}
 	}
 	claims, _ := value["capabilities"].(map[string]any)
-	for _, c := range d.project.vocab.capabilities {
+	for _, c := range d.project.vocab().capabilities {
 		if _, ok := claims[c.id]; !ok {
 			capabilities = append(capabilities, c.id)
 		}

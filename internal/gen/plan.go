@@ -135,7 +135,7 @@ func (p *Project) nativeModels() []*providerModel {
 }
 
 func (p *Project) model(m *Manifest) *providerModel {
-	return newProviderModel(m.value(), p.vocab, p.Module, m.Dir)
+	return newProviderModel(m.value(), p.vocab(), p.Module, m.Dir)
 }
 
 // providerUnit is everything made for one provider. What only rendering needs
@@ -158,6 +158,9 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	return tree.Unit{
 		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", fixturesName},
 		Render: func(context.Context) (tree.Output, error) {
+			if _, err := p.vocabulary(); err != nil {
+				return tree.Output{}, err
+			}
 			src, err := p.unwritten(m, readAdapterSource)
 			if err != nil {
 				return tree.Output{}, err
@@ -172,6 +175,9 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 func (p *Project) unwritten(m *Manifest, read func(dir string) (adapterSource, error)) (adapterSource, error) {
 	src, err := read(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
 	if err != nil || src.exists {
+		return src, err
+	}
+	if _, err := p.vocabulary(); err != nil {
 		return src, err
 	}
 	if model := p.model(m); model.native() && model.base == "" {
@@ -199,9 +205,9 @@ func (p *Project) providerOutput(m *providerModel, src adapterSource, entry entr
 func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output) error {
 	owned, err := renderAll(map[string]func() ([]byte, error){
 		"zz_generated_config.go":           func() ([]byte, error) { return configFile(m) },
-		"zz_generated_driver.go":           func() ([]byte, error) { return driverFile(m, p.vocab.core) },
+		"zz_generated_driver.go":           func() ([]byte, error) { return driverFile(m, p.vocab().core) },
 		"zz_generated_client.go":           func() ([]byte, error) { return clientFile(m) },
-		"zz_generated_ledger.go":           func() ([]byte, error) { return ledgerFile(m, p.vocab.core) },
+		"zz_generated_ledger.go":           func() ([]byte, error) { return ledgerFile(m, p.vocab().core) },
 		"zz_generated_conformance_test.go": func() ([]byte, error) { return conformanceTestFile(m) },
 		"zz_generated_bench_test.go":       func() ([]byte, error) { return benchTestFile(m) },
 	})
@@ -212,7 +218,7 @@ func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output
 	if err != nil {
 		return err
 	}
-	fixtures, err := contractFixtures(m, p.vocab, contract)
+	fixtures, err := contractFixtures(m, p.vocab(), contract)
 	if err != nil {
 		return err
 	}
@@ -295,7 +301,7 @@ func templatesDigest() (string, error) {
 // scaffoldedMethods are the methods that adapterScaffold writes, sorted.
 func (p *Project) scaffoldedMethods(m *providerModel) []string {
 	var out []string
-	for _, op := range p.vocab.core.methods {
+	for _, op := range p.vocab().core.methods {
 		out = append(out, op.name)
 	}
 	for _, c := range m.scaffolded() {

@@ -37,7 +37,9 @@ type Project struct {
 	// sbxDir is where the sbx module is when the module does not say so yet.
 	sbxDir string
 	src    sources
-	vocab  *vocabulary
+	// vocabulary reads the vocabulary, once: looking whether anything changed
+	// does not need it.
+	vocabulary func() (*vocabulary, error)
 	// contract is src.contract, parsed when the first fixtures are made from it.
 	contract func() (*object, error)
 	// inputs are digests of the schema, templates that of all templates.
@@ -118,7 +120,7 @@ func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic
 
 // readManifests reads and checks the manifests in dirs, on every processor, and
 // keeps those without an error, in order.
-func (p *Project) readManifests(dirs []string, checker *schemacheck.Checker) ([]diag.Diagnostic, error) {
+func (p *Project) readManifests(dirs []string, checker makeChecker) ([]diag.Diagnostic, error) {
 	manifests := make([]*Manifest, len(dirs))
 	findings := make([][]diag.Diagnostic, len(dirs))
 	var g errgroup.Group
@@ -143,7 +145,7 @@ func (p *Project) readManifests(dirs []string, checker *schemacheck.Checker) ([]
 
 // newProject reads the schema of a project and none of its manifests. It is nil
 // only beside an error.
-func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Diagnostic, error) {
+func newProject(root, module string) (*Project, makeChecker, []diag.Diagnostic, error) {
 	p := &Project{Root: root, Module: module, InTree: module == modulePath}
 	var fsys fs.FS = schema.Files()
 	if p.InTree {
@@ -159,16 +161,32 @@ func newProject(root, module string) (*Project, *schemacheck.Checker, []diag.Dia
 		return nil, nil, nil, err
 	}
 	p.contract = sync.OnceValues(func() (*object, error) { return parseOrdered(p.src.contract) })
-	if p.vocab, err = loadVocabulary(p.src.provider, p.src.contract); err != nil {
-		return nil, nil, nil, err
+	p.vocabulary = sync.OnceValues(func() (*vocabulary, error) { return loadVocabulary(p.src.provider, p.src.contract) })
+	if p.InTree { // the embedded one was read when this program was tested
+		if _, err := p.vocabulary(); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	p.inputs = schemaInputs(p.src)
 	if p.templates, err = templatesDigest(); err != nil {
 		return nil, nil, nil, err
 	}
-	checker, err := schemacheck.New(schema.ProviderFile, p.src.provider)
-	return p, checker, nil, err
+	checker := sync.OnceValues(func() (*schemacheck.Checker, error) { return schemacheck.New(schema.ProviderFile, p.src.provider) })
+	return p, checker, nil, nil
 }
+
+// vocab is the vocabulary for what cannot fail. Those who render ask for it with
+// its error first, so that an empty one is never rendered.
+func (p *Project) vocab() *vocabulary {
+	v, err := p.vocabulary()
+	if err != nil {
+		return &vocabulary{}
+	}
+	return v
+}
+
+// makeChecker makes the checker of manifests, once, when one has to be checked.
+type makeChecker func() (*schemacheck.Checker, error)
 
 // lintDiagnostics turns what schema.Lint finds into diagnostics at their place.
 func lintDiagnostics(fsys fs.FS) []diag.Diagnostic {

@@ -35,7 +35,7 @@ func (p *Project) adapterScaffold(m *providerModel) ([]byte, error) {
 	comment(f, "New makes an adapter from resolved settings. It reads no environment, checks what it was given and makes no network call.")
 	f.Func().Id("New").Params(Id("ctx").Qual("context", "Context"), Id("cfg").Id("Config")).Params(Op("*").Id("Adapter"), Error()).Block(
 		Return(Op("&").Id("Adapter").Values(Dict{Id("cfg"): Id("cfg")}), Nil()))
-	for _, op := range p.vocab.core.methods {
+	for _, op := range p.vocab().core.methods {
 		stubMethod(f, op)
 	}
 	for _, c := range m.scaffolded() {

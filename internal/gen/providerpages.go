@@ -22,7 +22,7 @@ func (p *Project) providerPages() (map[string][]byte, error) {
 	var rows []string
 	manifests := slices.SortedFunc(slices.Values(p.Manifests), func(a, b *Manifest) int { return strings.Compare(a.ID(), b.ID()) })
 	for _, m := range manifests {
-		page := newProviderPage(s, p.vocab, p.model(m), m)
+		page := newProviderPage(s, p.vocab(), p.model(m), m)
 		out[path.Join(pagesDir, m.ID()+".md")] = []byte(page.text())
 		rows = append(rows, page.indexRow())
 	}

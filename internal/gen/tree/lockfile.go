@@ -84,6 +84,9 @@ func (l *lock) knows(section, key, sum string) bool {
 // parseLock reads a lock. It never fails on damage, which Apply repairs, only
 // on a format that is newer than this program.
 func parseLock(p string, data []byte) (lock, lockState, error) {
+	if l, ok := parseOwnSpelling(data); ok {
+		return l, lockIntact, nil
+	}
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	if conflicted(data) {
 		return salvage(data), lockConflicted, nil
@@ -94,21 +97,27 @@ func parseLock(p string, data []byte) (lock, lockState, error) {
 	if json.Unmarshal(data, &format) == nil && format.Format > lockFormat {
 		return lock{}, lockDamaged, &LockVersionError{Path: p, Format: format.Format}
 	}
+	l, state := parseAnySpelling(data)
+	return l, state, nil
+}
+
+// parseAnySpelling reads a lock as JSON and compares it with what would be written.
+func parseAnySpelling(data []byte) (lock, lockState) {
 	var l lock
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if dec.Decode(&l) != nil || !l.valid() {
-		return salvage(data), lockDamaged, nil
+		return salvage(data), lockDamaged
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return salvage(data), lockDamaged, nil
+		return salvage(data), lockDamaged
 	}
 	// Anything but our own spelling (a doubled key after a careless merge, say)
 	// was not written by us.
 	if again, err := l.encode(); err != nil || !bytes.Equal(again, data) {
-		return salvage(data), lockDamaged, nil
+		return salvage(data), lockDamaged
 	}
-	return l, lockIntact, nil
+	return l, lockIntact
 }
 
 func (l *lock) valid() bool {
@@ -125,8 +134,18 @@ func (l *lock) valid() bool {
 	return true
 }
 
+// isSum reports a SHA-256 in lower-case hex.
+func isSum(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
+}
+
 func validEntry(section, key, sum string) bool {
-	if !sumPattern.MatchString(sum) || key == "" {
+	if !isSum(sum) || key == "" {
 		return false
 	}
 	switch section {

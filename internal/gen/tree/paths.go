@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // checkPath accepts a clean, slash-separated, relative path that means the
@@ -24,7 +25,14 @@ func checkPath(p string) error {
 }
 
 // fold maps names that a case-insensitive file system takes for one to one key.
-func fold(p string) string { return strings.ToLower(strings.ToUpper(p)) }
+func fold(p string) string {
+	for i := range len(p) {
+		if p[i] >= utf8.RuneSelf {
+			return strings.ToLower(strings.ToUpper(p))
+		}
+	}
+	return strings.ToLower(p) // no letter of ASCII has another relation
+}
 
 // UnsafePathError says that a path cannot be used without following a symbolic
 // link or replacing something that is not a regular file.
@@ -43,10 +51,15 @@ type collisions map[string]string
 func (c collisions) add(p string) error {
 	for q := p; q != "."; q = path.Dir(q) {
 		key := fold(q)
-		if seen, ok := c[key]; ok && seen != q {
+		seen, ok := c[key]
+		switch {
+		case !ok:
+			c[key] = q
+		case seen == q:
+			return nil // and so are the folders above it
+		default:
 			return &PlanError{Path: p, Reason: fmt.Sprintf("differs from %s only by letter case", seen)}
 		}
-		c[key] = q
 	}
 	return nil
 }

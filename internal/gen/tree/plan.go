@@ -124,10 +124,7 @@ func (u Unit) rel(p string) string {
 
 func (u Unit) abs(p string) string { return path.Join(u.Dir, p) }
 
-var (
-	sumPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
-)
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func (p Plan) check() error {
 	if len(p.Units) == 0 {
@@ -171,7 +168,7 @@ func (u Unit) check() error {
 		return &PlanError{Unit: u.Dir, Reason: "it names no inputs, so it could never be out of date"}
 	}
 	for name, sum := range u.Inputs {
-		if name == "" || !sumPattern.MatchString(sum) {
+		if name == "" || !isSum(sum) {
 			return &PlanError{Unit: u.Dir, Reason: fmt.Sprintf("input %q has no lower-case hex SHA-256", name)}
 		}
 	}
