@@ -32,12 +32,18 @@ type unitState struct {
 // scan reads locks and hashes everything they list, in parallel.
 func scan(ctx context.Context, d *disk, plan Plan) ([]*unitState, int, error) {
 	units := make([]*unitState, len(plan.Units))
-	for i, u := range plan.Units {
-		s, err := readUnit(d, u)
-		if err != nil {
-			return nil, 0, err
+	err := chunks(ctx, len(units), func(from, to int) error {
+		own := newDisk(d.root) // one is not for two goroutines
+		for i := from; i < to; i++ {
+			var err error
+			if units[i], err = readUnit(own, plan.Units[i]); err != nil {
+				return err
+			}
 		}
-		units[i] = s
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, 0, err
 	}
 	type job struct {
 		unit *unitState
@@ -54,7 +60,7 @@ func scan(ctx context.Context, d *disk, plan Plan) ([]*unitState, int, error) {
 			jobs = append(jobs, job{unit: s, path: p})
 		}
 	}
-	err := chunks(ctx, len(jobs), func(from, to int) error {
+	err = chunks(ctx, len(jobs), func(from, to int) error {
 		var h hasher
 		for i := from; i < to; i++ {
 			sum, err := h.file(d, jobs[i].path)
@@ -75,14 +81,19 @@ func scan(ctx context.Context, d *disk, plan Plan) ([]*unitState, int, error) {
 			j.unit.deviates = true
 		}
 	}
-	for _, s := range units {
-		n, err := s.scanBlocks(d)
-		if err != nil {
-			return nil, 0, err
+	err = chunks(ctx, len(units), func(from, to int) error {
+		own := newDisk(d.root)
+		for _, s := range units[from:to] {
+			if err := s.scanBlocks(own); err != nil {
+				return err
+			}
 		}
-		hashed += n
+		return ctx.Err()
+	})
+	for _, s := range units {
+		hashed += len(s.old.Blocks)
 	}
-	return units, hashed, nil
+	return units, hashed, err
 }
 
 func readUnit(d *disk, u Unit) (*unitState, error) {
@@ -109,7 +120,7 @@ func readUnit(d *disk, u Unit) (*unitState, error) {
 }
 
 // scanBlocks compares recorded blocks of the user's files with the lock.
-func (s *unitState) scanBlocks(d *disk) (int, error) {
+func (s *unitState) scanBlocks(d *disk) error {
 	files := map[string]map[string]string{}
 	for key, sum := range s.old.Blocks {
 		rel, name, _ := strings.Cut(key, "#")
@@ -121,11 +132,11 @@ func (s *unitState) scanBlocks(d *disk) (int, error) {
 	for rel, want := range files {
 		p := s.abs(rel)
 		if err := d.safe(p); err != nil {
-			return 0, err
+			return err
 		}
 		data, _, err := d.read(p)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		found, err := parseBlocks(string(data))
 		if err != nil {
@@ -142,7 +153,7 @@ func (s *unitState) scanBlocks(d *disk) (int, error) {
 			}
 		}
 	}
-	return len(s.old.Blocks), nil
+	return nil
 }
 
 // chunks calls f for consecutive ranges that cover 0..n, on every processor.
@@ -164,6 +175,14 @@ type hasher struct{ buf []byte }
 // file returns the hex SHA-256 of p, "" when there is no such file. A folder
 // in its place counts as no file.
 func (h *hasher) file(d *disk, p string) (string, error) {
+	if sum, ok := h.quick(d.abs(p)); ok {
+		return sum, nil
+	}
+	return h.slow(d, p)
+}
+
+// slow is file without the shortcut that some systems have.
+func (h *hasher) slow(d *disk, p string) (string, error) {
 	k, info, err := d.stat(p)
 	if err != nil || k != kindFile {
 		return "", err
