@@ -67,7 +67,7 @@ func (p *providerPage) text() string {
 	add("Limits", "One that is not here is not known.", p.limits())
 	add("Machine classes", "", p.classes())
 	add("Prices", "", p.prices())
-	add("Hazards", "Known ways in which this provider misleads or harms its callers, and the [check](../reference/checks.md) that watches what is done\n"+
+	add("Hazards", "Known ways in which this provider misleads or harms its callers, and the [check](../conformance.md#every-check) that watches what is done\n"+
 		"about each. The kinds are described [here](../reference/hazards.md).", p.hazards())
 	add("Beside ComputeSDK", "What the vendor's [ComputeSDK](../decisions/0001-computesdk.md) package does instead.", p.gap())
 	add("Not known", "Said to be unknown, never read as zero, false or none:", p.unknowns())

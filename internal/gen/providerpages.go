@@ -30,7 +30,7 @@ func (p *Project) providerPages() (map[string][]byte, error) {
 		"What each manifest says: configuration, capabilities, semantics, limits, hazards, prices. Whether any of it is proven is in\n" +
 		"the [catalog](../../catalog/CATALOG.md) and, as of today, in `sbxgen status`. The order is alphabetical and no ranking.\n\n" +
 		table(rows, "provider", "what it is", "adapter", "isolation", "supported") +
-		"\n[Capabilities](../reference/capabilities.md), [hazards](../reference/hazards.md) and [checks](../reference/checks.md) say what\n" +
-		"the words mean.\n")
+		"\n[Capabilities](../reference/capabilities.md), [hazards](../reference/hazards.md) and [checks](../conformance.md#every-check) say\n" +
+		"what the words mean.\n")
 	return out, nil
 }

@@ -56,7 +56,7 @@ func TestPagesHoldTheWholeManifest(t *testing.T) {
 			require.True(t, shows(page, at, v), "%s: %s is not on the page: %v", m.ID(), at, v)
 		})
 		require.Greater(t, seen, 100)
-		for _, c := range p.vocab.capabilities {
+		for _, c := range p.vocab().capabilities {
 			require.Contains(t, page, "("+code(c.id)+")", m.ID())
 		}
 	}
@@ -150,7 +150,7 @@ func TestPageOfAnUnknownVendor(t *testing.T) {
 	s, err := parseOrdered(p.src.provider)
 	require.NoError(t, err)
 	m := newManifest("providers/acme", []byte(acmeManifest))
-	page := newProviderPage(s, p.vocab, p.model(m), m)
+	page := newProviderPage(s, p.vocab(), p.model(m), m)
 	text := page.text()
 	for _, want := range []string{
 		"\n# A\\|B \\*bold\\* \\<b\\>\n",
@@ -174,7 +174,7 @@ func TestPageOfAnUnknownVendor(t *testing.T) {
 	for _, never := range []string{"<script>", "<b>", "[no link](", "\n# no heading", "0 USD", "| supported |"} {
 		require.NotContains(t, text, never)
 	}
-	require.Equal(t, text, newProviderPage(s, p.vocab, p.model(m), m).text(), "it says another thing the second time")
+	require.Equal(t, text, newProviderPage(s, p.vocab(), p.model(m), m).text(), "it says another thing the second time")
 	cells, tables := 0, 0
 	for line := range strings.Lines(text) { // a row has as many cells as its heading
 		bars := strings.Count(strings.ReplaceAll(line, "\\|", ""), "|")

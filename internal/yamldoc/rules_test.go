@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -157,9 +158,19 @@ func TestEveryRuleIsListedOnceAndTested(t *testing.T) {
 			require.Equal(t, Rules()[i].Severity, d.Severity)
 		}
 	}
+	// Of what Parse never sees: see TestUnreadable.
+	tested[RuleUnreadable] = true
 	for _, id := range ids {
 		require.True(t, tested[id], id)
 	}
+}
+
+func TestUnreadable(t *testing.T) {
+	d := Unreadable("a.yaml", &fs.PathError{Op: "open", Path: "/home/somebody/a.yaml", Err: fs.ErrPermission})
+	require.Equal(t, "a.yaml: error: cannot be read: permission denied [SBX136]", d.String(), "no path of one machine")
+	d = Unreadable("a.yaml", &fs.PathError{Op: "read", Path: "a.yaml", Err: ErrNotRegular})
+	require.Contains(t, d.Message, "not a regular file")
+	require.NotEmpty(t, d.Help)
 }
 
 // The exact position of a syntax error is read from inside the parser; this
