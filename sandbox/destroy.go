@@ -69,10 +69,16 @@ func (p *Provider) destroyTarget(ctx context.Context, t target, record recorder)
 		recErr := record(t.record(ledger.EventDestroyFailed, string(port.CodeOf(err)), err.Error()))
 		return report, join(err, recErr)
 	}
-	if err := record(t.record(ledger.EventDestroyed, string(report.Outcome), "")); err != nil {
-		return report, p.fail(dctx, op, err)
+	// The look only reads, so it need not wait until the acknowledgement is durable.
+	recorded := make(chan error, 1)
+	go func(outcome port.DestroyOutcome) {
+		recorded <- record(t.record(ledger.EventDestroyed, string(outcome), ""))
+	}(report.Outcome)
+	err = p.verifyGone(dctx, op, res, t, &report)
+	if recErr := <-recorded; recErr != nil {
+		return report, join(err, p.fail(dctx, op, recErr))
 	}
-	if err := p.verifyGone(dctx, op, res, t, &report); err != nil {
+	if err != nil {
 		return report, err
 	}
 	if err := record(t.record(ledger.EventVerifiedGone, "", "")); err != nil {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the speed goals as ratios to other programs, in one run.
 #
-# Builds sbxgen, installs the peers, and runs internal/benchpeers. Needs Go; npm
+# Builds sbx and sbxgen, installs the peers, and runs internal/benchpeers. Needs Go; npm
 # for the validators written in JavaScript and C++, an engine or dockerd for the
 # Docker rows. A peer that cannot be installed is named in its row with the
 # reason. Exits 0 when everything that is here could be measured, whether goals
@@ -97,6 +97,6 @@ else
 	tail -n 1 "$peers/log/dockerd" >&2
 fi
 
-echo "building sbxgen and benchpeers" >&2
-go build -o "$peers/bin/" ./cmd/sbxgen ./internal/benchpeers ./internal/benchpeers/formatfloor
+echo "building sbx, sbxgen and benchpeers" >&2
+go build -o "$peers/bin/" ./cmd/sbx ./cmd/sbxgen ./internal/benchpeers ./internal/benchpeers/formatfloor
 exec "$peers/bin/benchpeers" -peers "$peers" -checkout . "$@"

@@ -68,10 +68,7 @@ func life(ctx context.Context, p *sandbox.Provider, opts ...sandbox.CreateOption
 	if err != nil {
 		return err
 	}
-	res, err := sb.Run(ctx, "echo", "hi")
-	if err == nil && (res.ExitCode != 0 || string(res.Stdout) != "hi\n") {
-		err = fmt.Errorf("the command answered %d and %q", res.ExitCode, res.Stdout)
-	}
+	err = hello(ctx, sb)
 	report, destroyErr := sb.Destroy(ctx)
 	if destroyErr == nil && !report.VerifiedGone {
 		destroyErr = errors.New("the sandbox is not proven gone")

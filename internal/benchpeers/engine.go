@@ -79,8 +79,7 @@ func (e engine) call(ctx context.Context, method, path string, status int, in, o
 // life is one container from create to absence, with one command in it: the
 // least number of requests that does it, which are seven.
 func (e engine) life(ctx context.Context) error {
-	var made, run struct{ ID string }
-	var end struct{ ExitCode *int }
+	var made struct{ ID string }
 	spec := map[string]any{"Image": testengine.Image, "Entrypoint": []string{"sleep", "3600"},
 		"HostConfig": map[string]any{"NetworkMode": "none"}}
 	if err := e.call(ctx, "POST", "/containers/create", 201, spec, &made); err != nil {
@@ -91,24 +90,32 @@ func (e engine) life(ctx context.Context) error {
 		if err := e.call(ctx, "POST", at+"/start", 204, nil, nil); err != nil {
 			return err
 		}
-		command := map[string]any{"AttachStdout": true, "AttachStderr": true, "Cmd": []string{"echo", "hi"}}
-		if err := e.call(ctx, "POST", at+"/exec", 201, command, &run); err != nil {
-			return err
-		}
-		if err := e.call(ctx, "POST", "/exec/"+run.ID+"/start", 200, map[string]any{}, nil); err != nil {
-			return err
-		}
-		if err := e.call(ctx, "GET", "/exec/"+run.ID+"/json", 200, nil, &end); err != nil {
-			return err
-		}
-		if end.ExitCode == nil || *end.ExitCode != 0 {
-			return errors.New("the command did not exit 0")
-		}
-		return nil
+		return e.exec(ctx, at)
 	}
 	err := steps()
 	if removeErr := e.call(context.WithoutCancel(ctx), "DELETE", at+"?force=1&v=1", 204, nil, nil); removeErr != nil {
 		return errors.Join(err, removeErr)
 	}
 	return errors.Join(err, e.call(ctx, "GET", at+"/json", 404, nil, nil))
+}
+
+// exec runs one command in a container, with the least number of requests that
+// does it and learns its exit code, which are three.
+func (e engine) exec(ctx context.Context, at string) error {
+	var run struct{ ID string }
+	var end struct{ ExitCode *int }
+	command := map[string]any{"AttachStdout": true, "AttachStderr": true, "Cmd": []string{"echo", "hi"}}
+	if err := e.call(ctx, "POST", at+"/exec", 201, command, &run); err != nil {
+		return err
+	}
+	if err := e.call(ctx, "POST", "/exec/"+run.ID+"/start", 200, map[string]any{}, nil); err != nil {
+		return err
+	}
+	if err := e.call(ctx, "GET", "/exec/"+run.ID+"/json", 200, nil, &end); err != nil {
+		return err
+	}
+	if end.ExitCode == nil || *end.ExitCode != 0 {
+		return errors.New("the command did not exit 0")
+	}
+	return nil
 }

@@ -42,7 +42,9 @@ func works() []work {
 		{"generate", generateCold},
 		{"check", generateCheck},
 		{"new", newProvider},
-		{"docker", dockerLife},
+		{"docker-life", dockerLife},
+		{"docker-exec", dockerExec},
+		{"docker-run", dockerRun},
 		{"conformance", dockerConformance},
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
-	"github.com/agentworkforce/sbx/wire"
 )
 
 // Variant is what another provider changes when it builds on this adapter.
@@ -35,9 +34,11 @@ type Adapter struct {
 	raw     rawClient
 
 	negotiated atomic.Bool
-	// known remembers container IDs whose labels were read. An ID and its
-	// labels never change at the engine, so this saves a round trip per
-	// command and can be neither stale nor wrong; it says nothing of existence.
+	engine     atomic.Pointer[identity]
+	// known holds, by container ID, the image that a fork made for it, "" for
+	// none, of containers whose labels were read. An ID and its labels never
+	// change at the engine, so this saves round trips and can be neither stale
+	// nor wrong; it says nothing of existence.
 	known sync.Map
 }
 
@@ -67,19 +68,4 @@ func NewVariant(_ context.Context, cfg Config, variant Variant) (*Adapter, error
 func (a *Adapter) Close() error {
 	a.raw.http.CloseIdleConnections()
 	return a.cli.Close()
-}
-
-// Scope is the engine's own ID: the same through every address it is reached
-// by, and for as long as its data directory lives.
-func (a *Adapter) Scope(ctx context.Context) (string, error) {
-	var id string
-	err := a.do(ctx, "Scope", "", wire.Read, func(ctx context.Context) error {
-		info, err := a.cli.Info(ctx, client.InfoOptions{})
-		id = info.Info.ID
-		return err
-	})
-	if err == nil && id == "" {
-		err = a.errorf("Scope", "", port.CodeUnavailable, port.OutcomeUnchanged, "the engine reports no ID")
-	}
-	return id, err
 }

@@ -39,7 +39,6 @@ func (a *Adapter) Create(ctx context.Context, request contract.CreateRequest) (c
 // startNew starts a container that was just made and reads it. Its errors come
 // with the ID.
 func (a *Adapter) startNew(ctx context.Context, op, id string) (contract.Instance, error) {
-	a.known.Store(id, struct{}{})
 	half := contract.Instance{ID: id, State: contract.StateUnknown, Isolation: contract.IsolationUnknown,
 		Freshness: contract.FreshnessCached}
 	port.ReportProgress(ctx, port.Progress{Phase: "start"})

@@ -17,8 +17,9 @@ import (
 // reported as already absent, which is what it is to this provider.
 func (a *Adapter) Destroy(ctx context.Context, id string) (port.DestroyOutcome, error) {
 	const op = "Destroy"
-	c, err := a.lookupOwn(ctx, op, id)
-	if err != nil || c == nil {
+	defer a.forget()
+	base, own, err := a.baseOf(ctx, op, id)
+	if err != nil || !own {
 		return outcome(port.DestroyAlreadyAbsent, err)
 	}
 	err = a.do(ctx, op, id, wire.Mutate, func(ctx context.Context) error {
@@ -36,7 +37,7 @@ func (a *Adapter) Destroy(ctx context.Context, id string) (port.DestroyOutcome, 
 		return "", err
 	}
 	a.known.Delete(id)
-	return outcome(done, a.dropBase(ctx, op, id, c.Config.Labels[keyBase]))
+	return outcome(done, a.dropBase(ctx, op, id, base))
 }
 
 func outcome(o port.DestroyOutcome, err error) (port.DestroyOutcome, error) {
@@ -44,6 +45,20 @@ func outcome(o port.DestroyOutcome, err error) (port.DestroyOutcome, error) {
 		return "", err
 	}
 	return o, nil
+}
+
+// baseOf is the image that a fork made for the container, "" for none, and
+// whether the container is this provider's.
+func (a *Adapter) baseOf(ctx context.Context, op, id string) (base string, own bool, err error) {
+	if known, ok := a.known.Load(id); ok {
+		base, own = known.(string)
+		return base, own, nil
+	}
+	c, err := a.lookupOwn(ctx, op, id)
+	if err != nil || c == nil {
+		return "", false, err
+	}
+	return c.Config.Labels[keyBase], true, nil
 }
 
 // lookupOwn reads a container of this provider; nil means that there is none.

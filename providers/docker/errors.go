@@ -24,10 +24,14 @@ func (a *Adapter) do(ctx context.Context, op, id string, effect wire.Effect, cal
 		return err
 	}
 	var sent atomic.Bool
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) },
+		GotConn: func(g httptrace.GotConnInfo) { a.used(g.Conn) }})
 	var pause atomic.Int64
 	if err := call(context.WithValue(traced, pauseKey{}, &pause)); err != nil {
 		err = a.translate(ctx, op, id, effect, sent.Load(), err)
+		if c := port.CodeOf(err); c == port.CodeUnavailable || c == port.CodeOutcomeUnknown {
+			a.forget()
+		}
 		if e, ok := errors.AsType[*port.Error](err); ok && e.Code == port.CodeRateLimited {
 			e.RetryAfter = time.Duration(pause.Load())
 		}

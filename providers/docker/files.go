@@ -215,8 +215,11 @@ func (a *Adapter) writeFile(ctx context.Context, id, path string, mode int, size
 			return // kept by kill, asked for below
 		}
 	})
-	if _, err := io.Copy(c.conn.Conn, src); err == nil {
-		err = c.conn.CloseWrite()
+	// A receiver that is gone has ended, and its exit code says why: the script
+	// compares what arrived with the size. Without one, this says more.
+	_, sent := io.Copy(c.conn.Conn, src)
+	if sent == nil {
+		sent = c.conn.CloseWrite()
 	}
 	if src.err != nil || !stop() {
 		killed := c.kill()
@@ -231,7 +234,7 @@ func (a *Adapter) writeFile(ctx context.Context, id, path string, mode int, size
 	code, err := c.result()
 	switch {
 	case err != nil:
-		return a.discard(ctx, id, path, mark, err)
+		return a.discard(ctx, id, path, mark, errors.Join(err, sent))
 	case code != 0:
 		return a.fileError(op, id, path, code, stderr.Bytes())
 	}

@@ -36,7 +36,10 @@ func (a *Adapter) inspect(ctx context.Context, op, id string) (container.Inspect
 	if c.ID != id || !a.ours(c.Config.Labels, kindSandbox) {
 		return container.InspectResponse{}, a.absent(op, id)
 	}
-	a.known.Store(id, struct{}{})
+	a.known.Store(id, c.Config.Labels[keyBase])
+	if c.State.Status != container.StateRunning {
+		a.forget() // it may be on its way out, and its absence is looked for next
+	}
 	return c, nil
 }
 

@@ -147,6 +147,7 @@ func (a *Adapter) ListSnapshots(ctx context.Context) ([]contract.Snapshot, error
 // snapshot still kept goes with it.
 func (a *Adapter) DeleteSnapshot(ctx context.Context, snapshot string) (port.DestroyOutcome, error) {
 	const op = "DeleteSnapshot"
+	defer a.forget()
 	f, err := a.imageOf(ctx, op, snapshot)
 	if err == nil {
 		err = a.removeImage(ctx, op, snapshot)

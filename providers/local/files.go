@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"syscall"
 
 	"github.com/agentworkforce/sbx/port"
@@ -37,6 +38,9 @@ func (a *Adapter) place(ctx context.Context, op, id, name string, follow bool) (
 	if name == "" || hasNUL(name) {
 		return at{}, refuse(op, id, port.CodeInvalidArgument, "the path is empty or holds a NUL byte")
 	}
+	if !filepath.IsAbs(name) {
+		return at{}, refuse(op, id, port.CodeInvalidArgument, "the path must be absolute")
+	}
 	v := viewOf(f, m)
 	r, err := v.openRoots()
 	if err != nil {
@@ -60,8 +64,8 @@ func fileFailure(op, id string, outcome port.Outcome, err error) error {
 }
 
 // ReadFile opens a regular file below the sandbox's home or temporary directory.
-// Relative paths start at home. Other paths are permission_denied, also when a
-// symbolic link leads there.
+// A relative path is invalid_argument. Other paths are permission_denied, also
+// when a symbolic link leads there.
 func (a *Adapter) ReadFile(ctx context.Context, id, name string) (port.ReadStream, error) {
 	p, err := a.place(ctx, "ReadFile", id, name, true)
 	if err != nil {
