@@ -13,6 +13,7 @@ type AttachOption func(*attachOptions)
 
 type attachOptions struct {
 	adopt       bool
+	absent      bool
 	disposition ledger.Disposition
 }
 
@@ -25,6 +26,14 @@ func Adopt() AttachOption {
 // AdoptScoped is Adopt of a sandbox that is to end with this run.
 func AdoptScoped() AttachOption {
 	return func(o *attachOptions) { o.adopt, o.disposition = true, ledger.Scoped }
+}
+
+// AbsentToo lets Attach return a sandbox that the vendor says is not there, where
+// the ledgers of this owner say that it is owed a destroy: somebody else removed
+// it, or a record was lost. It is owned, its state is unknown, and Destroy proves
+// and records its absence.
+func AbsentToo() AttachOption {
+	return func(o *attachOptions) { o.absent = true }
 }
 
 // Attach returns the sandbox with a native ID. It looks, and changes nothing. It
@@ -50,6 +59,10 @@ func (p *Provider) Attach(ctx context.Context, id string, opts ...AttachOption) 
 		i, err := p.table.Inspect(ctx, id)
 		if port.CodeOf(err) == port.CodeNotFound && p.owedElsewhere(ctx, s.target) {
 			return i, p.otherScope(op)
+		}
+		if port.CodeOf(err) == port.CodeNotFound && o.absent && p.owedHere(ctx, s.target) {
+			s.missing = true
+			i, err = contract.Instance{ID: id, State: contract.StateUnknown, Isolation: contract.IsolationUnknown}, nil
 		}
 		if err != nil {
 			return i, err
@@ -77,21 +90,42 @@ func (p *Provider) Attach(ctx context.Context, id string, opts ...AttachOption) 
 	return s, nil
 }
 
-// owedElsewhere reports whether the ledgers of this owner say that t was made in
-// another account or engine, and no word that it is gone from there.
-func (p *Provider) owedElsewhere(ctx context.Context, t target) bool {
+// recorded is what the ledgers of this owner say about the ID of t, in any
+// account or engine. What cannot be read leaves the vendor's own answer as it is.
+func (p *Provider) recorded(ctx context.Context, t target) []ledger.Located {
 	who, err := p.book.identity(ctx)
 	if err != nil {
-		return false
+		return nil
 	}
 	dirs, err := p.opts.dirs()
 	if err != nil {
-		return false
+		return nil
 	}
-	// What cannot be read leaves the vendor's own answer as it is.
 	found, _ := ledger.Find(ctx, dirs, who.Owner, t.provider, "", t.id)
+	return found
+}
+
+// owedHere reports whether the ledgers of this owner say that t is in its account
+// or engine, and no word that it is gone or given away.
+func (p *Provider) owedHere(ctx context.Context, t target) bool {
 	owed := false
-	for _, l := range found {
+	for _, l := range p.recorded(ctx, t) {
+		switch e := l.Entry; {
+		case e.Kind != t.kind || e.Scope != t.scope:
+		case e.Status.Settled():
+			return false
+		case e.Created || e.Adopted:
+			owed = true
+		}
+	}
+	return owed
+}
+
+// owedElsewhere reports whether the ledgers of this owner say that t was made in
+// another account or engine, and no word that it is gone from there.
+func (p *Provider) owedElsewhere(ctx context.Context, t target) bool {
+	owed := false
+	for _, l := range p.recorded(ctx, t) {
 		switch e := l.Entry; {
 		case e.Kind != t.kind:
 		case e.Scope == t.scope, e.Status.Settled():
@@ -193,7 +227,7 @@ func (s *Sandbox) leftovers(ctx context.Context) ([]target, error) {
 	}
 	var errs []error
 	for _, th := range things {
-		if th.settled() || th.labels[labelLeftover] != s.target.intent || th.target.id == "" {
+		if th.settled() || th.labels[LabelLeftover] != s.target.intent || th.target.id == "" {
 			continue
 		}
 		if !th.inRun(s.p.book.path()) {

@@ -59,7 +59,7 @@ func (p *Provider) applyEgress(op operation, o *createOptions) error {
 	case DispositionRefuseUncontained:
 		if sealed {
 			return p.refuse(op, port.CodeUnsupported,
-				"egress: this provider enforces no policy; its sandboxes reach nothing, with or without one; nothing was created")
+				"egress: this provider enforces no policy; its sandboxes reach nothing, with or without one, so leave it out; nothing was created")
 		}
 		return p.refuse(op, port.CodeUnsupported,
 			"egress: this provider enforces no policy, so the sandbox would reach everything; nothing was created")

@@ -82,8 +82,9 @@ func (p *Provider) recorder(ctx context.Context) recorder {
 	return func(r ledger.Record) error { return p.book.append(ctx, r) }
 }
 
-// labelLeftover marks what a composed operation made on the way to t.
-const labelLeftover = "leftover"
+// LabelLeftover marks, in the ledger, what a composed operation such as a fork made
+// on its way: it goes with what it was made for.
+const LabelLeftover = "leftover"
 
 // recordLeftovers opens an entry for each thing that a composed operation left.
 func (p *Provider) recordLeftovers(ctx context.Context, of target, left []contract.Intermediate) ([]target, error) {
@@ -98,7 +99,7 @@ func (p *Provider) recordLeftovers(ctx context.Context, of target, left []contra
 		t := target{provider: p.driver.ID, kind: ledger.Kind(i.Kind), id: i.ID, scope: of.scope, intent: intent,
 			parent: of.id, disposition: of.disposition, reapAfter: of.reapAfter, tags: of.tags}
 		rec := t.record(ledger.EventIntent, "", "")
-		rec.ID, rec.Labels = "", map[string]string{labelLeftover: of.intent}
+		rec.ID, rec.Labels = "", map[string]string{LabelLeftover: of.intent}
 		errs = append(errs, p.book.append(ctx, rec), p.book.append(ctx, t.record(ledger.EventCreated, "", "")))
 		out = append(out, t)
 	}

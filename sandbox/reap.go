@@ -73,6 +73,8 @@ type ReapItem struct {
 	Acted     bool           `json:"acted"`
 	Destroy   *DestroyReport `json:"destroy,omitempty"`
 	Err       string         `json:"error,omitempty"`
+	// Again says when and how to look again, where this look left something open.
+	Again string `json:"again,omitempty"`
 }
 
 // ReapReport is the result of Reap.
@@ -139,16 +141,17 @@ func Reap(ctx context.Context, o ReapOptions) (ReapReport, error) {
 		if th.settled() || o.Provider != "" && th.provider != o.Provider {
 			continue
 		}
-		item := r.judge(ctx, th)
+		item, cause := r.judge(ctx, th)
 		strays, err := r.strays(ctx, th, item, things)
 		if err != nil {
 			// Settling it now would end the search for what it left behind.
-			item.Verdict, item.Reason = VerdictUnknown, err.Error()
+			item.Verdict, item.Reason, cause = VerdictUnknown, err.Error(), err
 		}
 		things = append(things, strays...)
 		if o.Apply && (item.Verdict == VerdictReap || item.Verdict == VerdictAbsent) {
 			r.act(ctx, th, &item)
 		}
+		item.Again = r.again(th, item, cause)
 		report.Items = append(report.Items, item)
 	}
 	return report, r.close()

@@ -51,17 +51,18 @@ func (r *reaper) release(th *thing) (Verdict, string) {
 	return VerdictSkipNotYetPast, "its reap time has not come"
 }
 
-// judge decides about one thing. It changes nothing.
-func (r *reaper) judge(ctx context.Context, th *thing) ReapItem {
+// judge decides about one thing. It changes nothing. The error is why the vendor
+// could not be asked, where that made the verdict.
+func (r *reaper) judge(ctx context.Context, th *thing) (ReapItem, error) {
 	item := r.item(th)
 	item.Verdict, item.Reason = r.release(th)
 	if item.Verdict != "" {
-		return item
+		return item, nil
 	}
 	why := item.Reason
-	unknown := func(err error) ReapItem {
+	unknown := func(err error) (ReapItem, error) {
 		item.Verdict, item.Reason = VerdictUnknown, err.Error()
-		return item
+		return item, err
 	}
 	p, err := r.provider(ctx, th.provider)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *reaper) judge(ctx context.Context, th *thing) ReapItem {
 		return unknown(p.fail(ctx, operation{name: "Scope", effect: contract.EffectRead}, err))
 	case scope != th.scope:
 		item.Verdict, item.Reason = VerdictSkipForeignScope, "these credentials reach another account or engine"
-		return item
+		return item, nil
 	}
 	var reason string
 	item.Verdict, reason, err = p.judgeAtVendor(ctx, th, r.who.Owner)
@@ -83,5 +84,5 @@ func (r *reaper) judge(ctx context.Context, th *thing) ReapItem {
 		return unknown(p.fail(ctx, operation{name: "Reap", effect: contract.EffectRead, id: th.id}, err))
 	}
 	item.ID, item.Reason = th.id, first(reason, why)
-	return item
+	return item, nil
 }

@@ -22,6 +22,7 @@ type Sandbox struct {
 	owned    bool
 	recorded bool   // this run's ledger has an entry for it
 	foreign  string // why it is not owned
+	missing  bool   // the vendor said at Attach that it is not there
 	guards   []*guard
 	lookedUp bool // extras of an earlier run have been looked for
 
@@ -58,6 +59,10 @@ func (s *Sandbox) Owned() bool {
 	defer s.mu.Unlock()
 	return s.owned
 }
+
+// Missing reports whether the vendor answered at Attach that it is not there; see
+// AbsentToo. That alone proves nothing.
+func (s *Sandbox) Missing() bool { return s.missing }
 
 // Supports is Provider.Supports.
 func (s *Sandbox) Supports(c contract.Capability) bool { return s.p.Supports(c) }

@@ -24,7 +24,8 @@ func (p *Provider) List(ctx context.Context, request contract.ListRequest) ([]co
 	})
 }
 
-// ReadFile opens a regular file for reading. A missing file is not_found; a directory is
+// ReadFile opens a regular file for reading. Paths are absolute, here and in every operation on
+// files; a relative one is invalid_argument. A missing file is not_found; a directory is
 // invalid_argument. The receiver closes the stream. Where the provider does not have files, it is
 // unsupported and calls nothing.
 func (s *Sandbox) ReadFile(ctx context.Context, path string) (port.ReadStream, error) {

@@ -40,7 +40,7 @@ func newCapabilitiesCmd(a *app) *cobra.Command {
 			for _, id := range ids {
 				d, ok := a.find(id)
 				if !ok {
-					return usagef("no provider %q is built in; there are %s", id, strings.Join(a.ids(), ", "))
+					return usagef("%s", a.unbuilt(id))
 				}
 				drivers = append(drivers, d)
 			}

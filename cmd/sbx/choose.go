@@ -30,7 +30,7 @@ func (a *app) chosen() ([]string, error) {
 	for id := range strings.SplitSeq(named, ",") {
 		id = strings.TrimSpace(id)
 		if _, ok := a.find(id); !ok {
-			return nil, usagef("%s: no provider %q is built in; there are %s", from, id, strings.Join(a.ids(), ", "))
+			return nil, usagef("%s: %s", from, a.unbuilt(id))
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -57,7 +57,7 @@ func (a *app) options() []sandbox.Option {
 func (a *app) open(ctx context.Context, id string) (*sandbox.Provider, error) {
 	d, ok := a.find(id)
 	if !ok {
-		return nil, usagef("no provider %q is built in; there are %s", id, strings.Join(a.ids(), ", "))
+		return nil, usagef("%s", a.unbuilt(id))
 	}
 	return sandbox.Open(ctx, d, a.options()...)
 }

@@ -75,6 +75,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
 func TestCompletion(t *testing.T) {
 	d := newDesk(t)
 	require.Equal(t, 0, d.sbx("new", "--name", "mine", "--label", "team=red"))
+	require.Equal(t, 0, d.sbx("snapshot", "cloud:box-1", "--name", "disk"))
 	for _, tc := range []struct {
 		args []string
 		want string
@@ -85,6 +86,11 @@ func TestCompletion(t *testing.T) {
 		{[]string{"scp", ""}, "cloud:box-1:\tmine\n"},
 		{[]string{"new", "--provider", ""}, "cloud\n"},
 		{[]string{"new", "--label", ""}, "team=red\n"},
+		{[]string{"list", "--label", ""}, "team=red\n"},
+		{[]string{"new", "--from-snapshot", ""}, "cloud:snap-2\tdisk\n"},
+		{[]string{"run", "--from-snapshot", ""}, "cloud:snap-2\tdisk\n"},
+		{[]string{"snapshots", "rm", ""}, "cloud:snap-2\tdisk\n"},
+		{[]string{"snapshots", "rm", "cloud:snap-2", ""}, ":4\n"},
 		{[]string{"new", "--pull", ""}, "missing\nalways\nnever\n"},
 		{[]string{"capabilities", ""}, "cloud\n"},
 	} {
@@ -236,9 +242,13 @@ func TestListIsHonestAboutWhatIsMissing(t *testing.T) {
 	}
 	d.extra = []sandbox.Driver{away}
 	delete(d.vars, "SBX_PROVIDER")
-	require.Equal(t, 0, d.sbx("list"))
+	require.Equal(t, 1, d.sbx("list", "--quiet"), "nobody knows what is missing in it")
 	require.Contains(t, d.out.String(), "cloud:box-1")
 	require.Contains(t, d.err.String(), "not listed: away: Open: unavailable: nobody answers")
+	require.NotContains(t, d.err.String(), "something of yours")
+	require.Equal(t, 1, d.sbx("list", "--json"))
+	require.Contains(t, d.out.String(), `"provider": "away"`)
+	require.Equal(t, 0, d.sbx("list", "--provider", "cloud"))
 	require.Equal(t, 1, d.sbx("list", "--provider", "away"))
 	away.Open = d.c.driver().Open // it answers once, and something of ours is there
 	d.extra[0] = away
@@ -247,7 +257,8 @@ func TestListIsHonestAboutWhatIsMissing(t *testing.T) {
 		return nil, &port.Error{Code: port.CodeUnavailable, Reason: "nobody answers"}
 	}
 	d.extra[0] = away
-	require.Equal(t, 1, d.sbx("list"), "what the ledger knows is missing in it")
+	require.Equal(t, 1, d.sbx("list"))
+	require.Contains(t, d.err.String(), "something of yours is there")
 }
 
 func TestFallbackGoesOnOnlyWhereNothingWasLeft(t *testing.T) {

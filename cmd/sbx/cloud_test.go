@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentworkforce/sbx/catalog"
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
@@ -239,6 +240,8 @@ type desk struct {
 	extra    []sandbox.Driver
 	columns  int
 	in       io.Reader
+	catalog  func() ([]catalog.Entry, error)
+	now      func() time.Time
 	out, err bytes.Buffer
 }
 
@@ -256,7 +259,7 @@ func (d *desk) sbx(args ...string) int {
 	d.out.Reset()
 	d.err.Reset()
 	all := append([]sandbox.Driver{d.c.driver()}, d.extra...)
-	code := run(d.t.Context(), args, outside{in: d.in, out: &d.out, err: &d.err, drivers: func() []sandbox.Driver { return all },
+	code := run(d.t.Context(), args, outside{in: d.in, out: &d.out, err: &d.err, catalog: d.catalog, now: d.now, drivers: func() []sandbox.Driver { return all },
 		columns: func(any) int { return d.columns },
 		lookup:  func(n string) (string, bool) { v, ok := d.vars[n]; return v, ok },
 		driver: func(id string) (sandbox.Driver, bool) {

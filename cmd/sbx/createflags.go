@@ -45,6 +45,9 @@ func (f *createFlags) register(cmd *cobra.Command, a *app) {
 	flags.BoolVar(&f.uncontained, "allow-uncontained", false, "start even if nothing enforces --egress")
 	complete(cmd, "pull", cobra.FixedCompletions([]cobra.Completion{"missing", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "label", a.completeLabels)
+	complete(cmd, "from-snapshot", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.completeSnapshots(cmd, nil, typed) // the arguments are not references
+	})
 }
 
 // usage of the flags, not yet of a provider.

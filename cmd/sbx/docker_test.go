@@ -110,7 +110,7 @@ func TestNewSurvivesAReaper(t *testing.T) {
 	r := u.sbx("new", "--ttl", "1ms")
 	require.Equal(t, 0, r.code)
 	require.Contains(t, r.err, "docker ends nothing by time")
-	until(t, "its time passes", func() bool { return strings.Contains(u.must("reap"), "reap  ") })
+	until(t, "its time passes", func() bool { return strings.Contains(u.must("reap"), "  reap: ") })
 	require.Contains(t, u.must("reap", "--apply"), "verified-gone")
 	require.Len(t, e.Containers(t, "sbx.owner="+u.owner()), 1)
 
@@ -161,7 +161,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(u.must("ledger", "verify", "--json")), &verified))
 	require.Len(t, verified, n+1)
 	for _, v := range verified {
-		require.True(t, v.OK && v.Balanced && v.Ended, "%+v", v)
+		require.True(t, *v.OK && *v.Balanced && v.Ended, "%+v", v)
 		require.Equal(t, 1, v.Counts.VerifiedGone)
 	}
 	require.Contains(t, u.must("reap"), "nothing is owed")

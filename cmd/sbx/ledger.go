@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/agentworkforce/sbx/ledger"
@@ -43,7 +43,7 @@ func newLedgerShowCmd(a *app) *cobra.Command {
 			if a.json {
 				err = printJSON(a.out, views)
 			} else {
-				err = printRuns(a.out, views)
+				err = a.printRuns(views)
 			}
 			if err == nil && slices.ContainsFunc(views, func(v runView) bool { return v.Problem != "" }) {
 				err = exitError{exitFailed}
@@ -106,9 +106,8 @@ func showRun(r ledger.RunInfo) runView {
 	return v
 }
 
-func printRuns(w io.Writer, views []runView) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	p := &printer{w: tw}
+func (a *app) printRuns(views []runView) error {
+	p := &printer{w: a.out}
 	if len(views) == 0 {
 		p.line("no runs are recorded")
 	}
@@ -117,18 +116,17 @@ func printRuns(w io.Writer, views []runView) error {
 		if v.Ended {
 			state += ", ended in order"
 		}
-		p.line("run %s of %s: %s, started %s", v.Run, or(v.Owner, "-"), state, moment(v.Started))
+		p.line("run %s of %s", v.Run, or(v.Owner, "-"))
+		p.line("  %s, started %s", state, moment(v.Started))
 		for _, e := range v.Entries {
-			p.line("  %s\t%s\t%s\t%s\t%s\t%s\t%s", e.Status, e.Provider, e.Kind, or(e.ID, "-"), e.Disposition, moment(e.ReapAfter), e.LastReason)
+			a.block(p, "  ", e.Provider+":"+or(e.ID, "(no ID)"), a.facts(string(e.Status), string(e.Kind), string(e.Disposition),
+				"reap after "+moment(e.ReapAfter)), e.LastReason)
 		}
 		if v.Problem != "" {
 			p.line("  unreadable: %s", v.Problem)
 		}
 	}
-	if p.err != nil {
-		return p.err
-	}
-	return tw.Flush()
+	return p.err
 }
 
 func newLedgerVerifyCmd(a *app) *cobra.Command {
@@ -136,8 +134,9 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 		Use:   "verify [RUN...]",
 		Short: "Check that ledger files are whole and in order",
 		Long: "verify checks the chain of each file, the order of its events, and its balance. A file\n" +
-			"that is damaged or out of order is exit code 1. Something that is still owed is told and\n" +
-			"is no fault of the file: sbx reap acts on it.",
+			"that is damaged or out of order is exit code 1. One without records is exit code 7: it\n" +
+			"proves nothing. Something that is still owed is told and is no fault of the file: sbx\n" +
+			"reap acts on it.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, err := findRuns(cmd.Context(), a.outside, args)
@@ -157,10 +156,10 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 			} else {
 				err = printVerify(a.out, views)
 			}
-			if err == nil && slices.ContainsFunc(views, func(v verifyView) bool { return !v.OK }) {
-				err = exitError{exitFailed}
+			if err != nil {
+				return err
 			}
-			return err
+			return verifyExit(views)
 		},
 	}
 	return cmd
@@ -170,8 +169,8 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 type verifyView struct {
 	Run      string        `json:"run"`
 	Path     string        `json:"path"`
-	OK       bool          `json:"ok"`
-	Balanced bool          `json:"balanced"`
+	OK       *bool         `json:"ok"`       // null: there are no records to tell by
+	Balanced *bool         `json:"balanced"` // null: as above
 	Ended    bool          `json:"ended"`
 	Records  int           `json:"records"`
 	Counts   countsView    `json:"counts"`
@@ -201,19 +200,39 @@ type findingView struct {
 }
 
 func verifyRun(r ledger.RunInfo) (verifyView, error) {
-	v := verifyView{Run: r.Run, Path: r.Path, OK: true, Balanced: true, Findings: []findingView{}}
-	if r.Liveness == ledger.Empty { // being started, or died at once: it holds no intent
+	v := verifyView{Run: r.Run, Path: r.Path, Findings: []findingView{}}
+	if _, err := ledger.Read(r.Path); errors.Is(err, ledger.ErrNoRun) { // nothing to tell by
 		return v, nil
 	}
 	rep, err := ledger.Verify(r.Path)
 	if err != nil {
 		return v, err
 	}
-	v.OK, v.Balanced, v.Ended, v.Records, v.Counts = rep.OK(), rep.Balanced, rep.Ended, len(rep.Log.Records), countsView(rep.Counts)
+	ok := rep.OK()
+	v.OK, v.Balanced = &ok, &rep.Balanced
+	v.Ended, v.Records, v.Counts = rep.Ended, len(rep.Log.Records), countsView(rep.Counts)
 	for _, f := range rep.Findings {
 		v.Findings = append(v.Findings, findingView(f))
 	}
 	return v, nil
+}
+
+// emptyHint is about a ledger without records.
+const emptyHint = "it is being started,\n  died before it made anything, or was emptied"
+
+// verifyExit: damage weighs more than what nobody can tell.
+func verifyExit(views []verifyView) error {
+	unknown := false
+	for _, v := range views {
+		if v.OK != nil && !*v.OK {
+			return exitError{exitFailed}
+		}
+		unknown = unknown || v.OK == nil
+	}
+	if unknown {
+		return exitError{exitUnknown}
+	}
+	return nil
 }
 
 func printVerify(w io.Writer, views []verifyView) error {
@@ -222,11 +241,15 @@ func printVerify(w io.Writer, views []verifyView) error {
 		p.line("no runs are recorded")
 	}
 	for _, v := range views {
+		if v.OK == nil {
+			p.line("%s: no records, so nothing is known of this run; %s", v.Run, emptyHint)
+			continue
+		}
 		verdict, balance := "intact", "balanced"
-		if !v.OK {
+		if !*v.OK {
 			verdict = "DAMAGED"
 		}
-		if !v.Balanced {
+		if !*v.Balanced {
 			balance = "something is owed"
 		}
 		p.line("%s: %s, %d records, %s", v.Run, verdict, v.Records, balance)

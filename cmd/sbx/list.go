@@ -23,8 +23,9 @@ func newListCmd(a *app) *cobra.Command {
 		Use:     "list [FLAGS]",
 		Aliases: []string{"ls"},
 		Short:   "List sandboxes of this owner, or all of them",
-		Long: "list asks the providers named, else every one that works here. One that cannot be\n" +
-			"listed is told on stderr: what it has is missing then.",
+		Long: "list asks the providers named, else every one that is configured here. One that cannot\n" +
+			"be listed is told on stderr and in the JSON, and the exit code is 1: what it has is\n" +
+			"missing then. --provider or SBX_PROVIDER names those to ask.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.within(cmd)
@@ -104,15 +105,18 @@ func (a *app) ask(ctx context.Context, id string, need contract.Capability, name
 	})
 }
 
-// listed tells what is missing in a listing. It is a failure when the ledgers say
-// that something of this owner is there.
+// listed tells what is missing in a listing, also to those who want no notes. A
+// listing in which something may be missing is a failure, whatever it holds.
 func (a *app) listed(problems []problemView, err error) error {
-	owed := false
 	for _, p := range problems {
-		err = join(err, a.note("not listed: %s", p.Message))
-		owed = owed || p.Owed
+		text := "sbx: not listed: " + p.Message
+		if p.Owed {
+			text += "; the ledgers say that something of yours is there"
+		}
+		_, printErr := fmt.Fprintln(a.err, text)
+		err = join(err, printErr)
 	}
-	if err == nil && owed {
+	if err == nil && len(problems) > 0 {
 		return exitError{exitFailed}
 	}
 	return err

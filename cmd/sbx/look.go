@@ -237,6 +237,9 @@ func (a *app) egressCheck(provider string, policy *contract.EgressPolicy, uncont
 	} else {
 		_, err = fmt.Fprintf(a.out, "%s\n", v.Disposition)
 		err = join(err, a.note("%s enforces: %s", provider, v.Control))
+		if d.Manifest.Egress == contract.EgressControlNone && d.Manifest.EgressDefault == contract.EgressModeDenyAll {
+			err = join(err, a.note("its sandboxes reach nothing, with or without a policy: leave --egress out"))
+		}
 	}
 	if err == nil && !v.Starts {
 		return exitError{port.CodeUnsupported.ExitCode()}

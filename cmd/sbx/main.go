@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/agentworkforce/sbx/catalog"
 	"github.com/agentworkforce/sbx/generated/registry"
 )
 
@@ -14,7 +15,7 @@ func main() {
 	exits := &exitHooks{}
 	ctx, stop := interrupted(context.Background(), exits)
 	code := run(ctx, os.Args[1:], outside{in: os.Stdin, out: os.Stdout, err: os.Stderr, lookup: os.LookupEnv,
-		driver: registry.Lookup, drivers: registry.Drivers, exits: exits})
+		driver: registry.Lookup, drivers: registry.Drivers, catalog: catalog.Entries, exits: exits})
 	stop()
 	os.Exit(code)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -108,7 +109,7 @@ func TestReapExitsSayWhatIsLeft(t *testing.T) {
 		"gone":          {&vendor{}, contract.GoneProofInspect, created, exitDone, "verified-gone"},
 		"no proof":      {&vendor{}, contract.GoneProofNone, created, exitUnverified, "acknowledged, unverified"},
 		"refused":       {&vendor{denying: true}, contract.GoneProofInspect, created, exitFailed, "failed"},
-		"never created": {&vendor{}, contract.GoneProofInspect, created[:1], exitUnknown, "unknown"},
+		"never created": {&vendor{}, contract.GoneProofInspect, created[:1], exitUnknown, "look again: no later look here will settle it"},
 		"no driver":     {nil, "", created, exitUnknown, "no driver"},
 		"settled":       {&vendor{}, contract.GoneProofInspect, append(created[:1:1], ledger.EventCreateFailed), exitDone, "nothing is owed"},
 	} {
@@ -160,8 +161,62 @@ func TestLedgerShowAndVerify(t *testing.T) {
 	require.Equal(t, exitFailed, m.sbx(nil, "ledger", "verify", "--json", copied))
 	var verified []verifyView
 	require.NoError(t, json.Unmarshal(m.out.Bytes(), &verified))
-	require.False(t, verified[0].OK)
+	require.False(t, *verified[0].OK)
 	require.NotEmpty(t, verified[0].Findings)
+}
+
+// A ledger that was emptied, or never got a record, proves nothing.
+func TestAnEmptyLedgerIsNotBalanced(t *testing.T) {
+	m := newMachine(t, ledger.EventIntent)
+	for _, left := range [][]byte{{}, []byte(`{"v":1,"se`)} {
+		require.NoError(t, os.WriteFile(m.path, left, 0o600))
+		for _, which := range []string{m.run, m.path} {
+			require.Equal(t, exitUnknown, m.sbx(nil, "ledger", "verify", which))
+			require.Contains(t, m.out.String(), "no records")
+			require.NotContains(t, m.out.String(), "balanced")
+		}
+		require.Equal(t, exitUnknown, m.sbx(nil, "ledger", "verify", "--json"))
+		require.Contains(t, m.out.String(), `"balanced": null`)
+	}
+}
+
+// What is printed for people fits a terminal of 80 columns, and a smaller one.
+func TestReapAndLedgerFitTheTerminal(t *testing.T) {
+	m := newMachine(t, ledger.EventIntent)
+	for _, columns := range []int{0, 80, 60} {
+		for _, args := range [][]string{{"reap"}, {"ledger", "show"}} {
+			m.out.Reset()
+			o := m.outside((&vendor{}).driver(contract.GoneProofInspect))
+			o.columns = func(any) int { return columns }
+			run(t.Context(), args, o)
+			require.NotEmpty(t, m.out.String())
+			for line := range strings.Lines(m.out.String()) {
+				require.LessOrEqual(t, len([]rune(strings.TrimRight(line, "\n"))), or0(columns, 80), "%v at %d: %q", args, columns, line)
+			}
+		}
+	}
+}
+
+func or0(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// Somebody removed it behind our back: rm proves that, and closes the entry.
+func TestRmOfWhatIsGoneClosesItsEntry(t *testing.T) {
+	d := newDesk(t)
+	require.Equal(t, 0, d.sbx("new"))
+	delete(d.c.boxes, "box-1")
+	require.Equal(t, 5, d.sbx("info", "cloud:box-1"))
+	require.Equal(t, 0, d.sbx("rm", "cloud:box-1"), d.err.String())
+	require.Contains(t, d.err.String(), "was already gone")
+	require.Equal(t, 5, d.sbx("rm", "cloud:box-1"), "that is settled, and nothing is known of another")
+	require.Equal(t, 5, d.sbx("rm", "cloud:never"))
+	require.Equal(t, 0, d.sbx("reap"))
+	require.Contains(t, d.out.String(), "nothing is owed")
+	require.Equal(t, 0, d.sbx("ledger", "verify"))
 }
 
 func TestWrongCallsDoNothing(t *testing.T) {

@@ -3,7 +3,9 @@ package main
 import (
 	"io"
 	"os"
+	"time"
 
+	"github.com/agentworkforce/sbx/catalog"
 	"github.com/agentworkforce/sbx/sandbox"
 	"golang.org/x/term"
 )
@@ -15,6 +17,8 @@ type outside struct {
 	lookup   func(name string) (string, bool)
 	driver   func(id string) (sandbox.Driver, bool)
 	drivers  func() []sandbox.Driver
+	catalog  func() ([]catalog.Entry, error) // what this build carries; nil: nothing
+	now      func() time.Time                // nil is time.Now
 	exits    *exitHooks
 	// columns is the width of a terminal, 0 when w is none. Without it w is asked.
 	columns func(w any) int
@@ -26,6 +30,13 @@ func (o outside) getenv(name string) string {
 		return ""
 	}
 	return v
+}
+
+func (o outside) clock() time.Time {
+	if o.now == nil {
+		return time.Now()
+	}
+	return o.now()
 }
 
 func (o outside) all() []sandbox.Driver {

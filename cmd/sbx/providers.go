@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
@@ -22,7 +23,7 @@ type providerView struct {
 	Missing    [][]string         `json:"missing"`   // variables that are missing, per credential set; any one set suffices
 	Settings   []settingView      `json:"settings"`  // names only
 	Reachable  *bool              `json:"reachable"` // null: not asked, see --check
-	Verified   *string            `json:"verified"`  // null: this build carries no evidence
+	Verified   verifiedView       `json:"verified"`  // as of this build
 }
 
 type settingView struct {
@@ -38,7 +39,8 @@ func newProvidersCmd(a *app) *cobra.Command {
 		Short: "List providers: configured, or what is missing",
 		Long: "providers says which providers are configured and which variables the others miss:\n" +
 			"names, never values. With --check each one that is configured is asked whether it\n" +
-			"answers. VERIFIED is unknown where this build carries no evidence of a run.",
+			"answers. VERIFIED is what the catalog stated when this program was built, held against\n" +
+			"today's date: the program cannot look at the evidence again, sbxgen validate can.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.within(cmd)
@@ -48,9 +50,15 @@ func newProvidersCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			entries, err := a.entries()
+			if err != nil {
+				return err
+			}
 			for _, d := range a.all() {
 				if a.provider == "" || slices.Contains(ids, d.ID) {
-					views = append(views, a.providerViewOf(ctx, d, check))
+					v := a.providerViewOf(ctx, d, check)
+					v.Verified = verifiedOf(entries[d.ID], a.clock())
+					views = append(views, v)
 				}
 			}
 			if a.json {
@@ -138,7 +146,7 @@ func (a *app) printProviders(views []providerView) error {
 		case v.Reachable != nil:
 			configured = "yes, no answer"
 		}
-		p.line("%s\t%s\t%s\t%s", v.ID, configured, or(string(v.Isolation), "unknown"), "unknown")
+		p.line("%s\t%s\t%s\t%s", v.ID, configured, or(string(v.Isolation), "unknown"), v.Verified.word())
 	}
 	if err := join(p.err, tw.Flush()); err != nil {
 		return err
@@ -151,6 +159,14 @@ func (a *app) printProviders(views []providerView) error {
 		if v.Problem != "" && len(v.Missing) == 0 {
 			p.line("%s: %s", v.ID, v.Problem)
 		}
+		if v.Verified.Verdict == verified {
+			p.line("%s: verified by run %s until %s", v.ID, v.Verified.Run, v.Verified.Until.UTC().Format(time.DateOnly))
+		} else {
+			for _, line := range wrapped(v.ID+": unknown whether it does what it says: "+v.Verified.Reason, 80) {
+				p.line("%s", line)
+			}
+		}
 	}
+	p.line("verified is what the catalog stated when this program was built")
 	return p.err
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"text/tabwriter"
-	"time"
+	"strings"
 
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
@@ -34,7 +31,7 @@ func newReapCmd(a *app) *cobra.Command {
 			if a.json {
 				err = printJSON(a.out, report)
 			} else {
-				err = printReap(a.out, report)
+				err = a.printReap(report)
 			}
 			if err != nil {
 				return err
@@ -74,19 +71,12 @@ func reapExit(r sandbox.ReapReport) int {
 	return exitDone
 }
 
-func printReap(w io.Writer, r sandbox.ReapReport) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	p := &printer{w: tw}
-	if len(r.Items) > 0 {
-		p.line("VERDICT\tPROVIDER\tKIND\tID\tRUN\tREAP AFTER\tRESULT\tREASON")
-	}
+func (a *app) printReap(r sandbox.ReapReport) error {
+	p := &printer{w: a.out}
 	for _, i := range r.Items {
-		p.line("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", i.Verdict, i.Provider, i.Kind, or(i.ID, "-"), i.Run, moment(i.ReapAfter), result(i), or(i.Err, i.Reason))
+		a.block(p, "", i.Provider+":"+or(i.ID, "(no ID)"), a.facts(i.Kind, "run "+i.Run, "reap after "+moment(i.ReapAfter)),
+			strings.TrimSuffix(string(i.Verdict)+": "+result(i), ": -")+": "+or(i.Err, i.Reason), again(i))
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	p.w = w
 	for _, problem := range r.Problems {
 		p.line("unreadable ledger: %s", problem)
 	}
@@ -94,9 +84,16 @@ func printReap(w io.Writer, r sandbox.ReapReport) error {
 	case len(r.Items) == 0 && len(r.Problems) == 0:
 		p.line("nothing is owed")
 	case !r.Applied:
-		p.line("dry run: nothing was changed; --apply destroys what says reap")
+		p.line("dry run: nothing changed; --apply destroys what says reap")
 	}
 	return p.err
+}
+
+func again(i sandbox.ReapItem) string {
+	if i.Again == "" {
+		return ""
+	}
+	return "look again: " + i.Again
 }
 
 func result(i sandbox.ReapItem) string {
@@ -113,30 +110,4 @@ func result(i sandbox.ReapItem) string {
 		return "acknowledged, unverified"
 	}
 	return "failed"
-}
-
-// printer keeps the first error of a run of prints.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format(time.RFC3339)
 }

@@ -8,13 +8,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
-	"github.com/spf13/cobra"
 )
 
 // reference reads REF: provider:native, or the native ID alone when one provider
@@ -36,7 +34,7 @@ func (a *app) reference(s string) (provider, native string, err error) {
 	case len(ids) == 1:
 		return ids[0], s, nil
 	case found:
-		return "", "", usagef("%q: no provider %q is built in; there are %s", s, provider, strings.Join(a.ids(), ", "))
+		return "", "", usagef("%q: %s", s, a.unbuilt(provider))
 	}
 	return "", "", usagef("%q does not say its provider; write PROVIDER:ID, or name one with --provider", s)
 }
@@ -173,84 +171,4 @@ func (a *app) recorded(ctx context.Context) ([]*ledger.Entry, error) {
 	}
 	slices.SortFunc(out, func(a, b *ledger.Entry) int { return a.Opened.Compare(b.Opened) })
 	return out, nil
-}
-
-// complete registers what a flag may hold. A flag that is not there is a mistake
-// of this program, which the help would show.
-func complete(cmd *cobra.Command, flag string, fn cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, fn); err != nil {
-		cmd.Long += "\n" + err.Error()
-	}
-}
-
-func (a *app) completeProviders(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	before := typed[:strings.LastIndex(typed, ",")+1]
-	var out []cobra.Completion
-	for _, id := range a.ids() {
-		if !slices.Contains(strings.Split(before, ","), id) {
-			out = append(out, before+id)
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeRefs offers the sandboxes that the ledgers know of; no vendor is asked.
-func (a *app) completeRefs(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	entries, err := a.recorded(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var out []cobra.Completion
-	for _, e := range entries {
-		ref := sandbox.NewRef(e.Provider, e.ID).String()
-		if e.Kind == ledger.KindSandbox && !slices.Contains(args, ref) {
-			out = append(out, cobra.CompletionWithDesc(ref, or(e.Name, moment(e.Opened))))
-		}
-	}
-	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeRef is completeRefs for verbs that take one.
-func (a *app) completeRef(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeRefs(cmd, args, typed)
-}
-
-// labelTime is how long a vendor has to answer while somebody presses Tab.
-const labelTime = 2 * time.Second
-
-// completeLabels offers the labels that sandboxes have.
-func (a *app) completeLabels(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ids, err := a.chosen()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	if len(ids) == 0 {
-		ids = a.ids()
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), labelTime)
-	defer cancel()
-	var out []cobra.Completion
-	for _, id := range ids {
-		p, err := a.open(ctx, id)
-		if err != nil {
-			continue
-		}
-		err = closing(p, func() error {
-			list, err := p.List(ctx, contract.ListRequest{})
-			for _, i := range list {
-				for k, v := range i.Labels {
-					out = append(out, k+"="+v)
-				}
-			}
-			return err
-		})
-		if err != nil {
-			continue // one that does not answer has nothing to offer
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
 }

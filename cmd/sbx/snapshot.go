@@ -121,9 +121,10 @@ func (a *app) listSnapshots(ctx context.Context) error {
 
 func newSnapshotsRmCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm SNAPSHOT...",
-		Short: "Delete snapshots and verify that they are gone",
-		Args:  cobra.MinimumNArgs(1),
+		Use:               "rm SNAPSHOT...",
+		Short:             "Delete snapshots and verify that they are gone",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeSnapshots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()

@@ -86,6 +86,7 @@ func each(n int, fn func(i int)) {
 // rmView is what became of one sandbox, in JSON.
 type rmView struct {
 	Ref     string                 `json:"ref"`
+	Missing bool                   `json:"missing,omitempty"` // it was not there any more before
 	Destroy *sandbox.DestroyReport `json:"destroy,omitempty"`
 	Error   *failureView           `json:"error,omitempty"`
 }
@@ -96,7 +97,8 @@ func newRmCmd(a *app) *cobra.Command {
 		Aliases: []string{"destroy"},
 		Short:   "Destroy sandboxes and verify that they are gone",
 		Long: "rm destroys sandboxes of this owner and waits until it is proven that they are gone.\n" +
-			"Exit code 3: a destroy was acknowledged and nothing proves the absence.",
+			"One that somebody else has removed is proven and recorded gone as well. Exit code 3: a\n" +
+			"destroy was acknowledged and nothing proves the absence.",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeRefs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,9 +109,9 @@ func newRmCmd(a *app) *cobra.Command {
 				views[i] = rmView{Ref: args[i]}
 				errs[i] = a.withSandbox(ctx, args[i], func(sb *sandbox.Sandbox) error {
 					report, err := sb.Destroy(ctx)
-					views[i].Ref, views[i].Destroy = sb.Ref().String(), &report
+					views[i].Ref, views[i].Missing, views[i].Destroy = sb.Ref().String(), sb.Missing(), &report
 					return err
-				})
+				}, sandbox.AbsentToo())
 				if errs[i] != nil {
 					failure := a.failure(ctx, errs[i])
 					views[i].Error = &failure
@@ -132,7 +134,11 @@ func (a *app) showRemoved(views []rmView, errs []error) error {
 	}
 	for i, v := range views {
 		if errs[i] == nil {
-			if _, err := fmt.Fprintln(a.out, v.Ref); err != nil {
+			_, err := fmt.Fprintln(a.out, v.Ref)
+			if v.Missing {
+				err = join(err, a.note("%s was already gone; that is proven and recorded now", v.Ref))
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -111,7 +111,8 @@ type Lister interface {
 
 // FileReadWriter: Read and write whole files: bytes and permission bits.
 type FileReadWriter interface {
-	// ReadFile opens a regular file for reading. A missing file is not_found; a directory is
+	// ReadFile opens a regular file for reading. Paths are absolute, here and in every operation
+	// on files; a relative one is invalid_argument. A missing file is not_found; a directory is
 	// invalid_argument. The receiver closes the stream.
 	ReadFile(ctx context.Context, id string, path string) (port.ReadStream, error)
 	// WriteFile creates or replaces a file with exactly these bytes and permission bits, making

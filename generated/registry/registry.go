@@ -6,6 +6,7 @@ package registry
 
 import (
 	"context"
+	"github.com/agentworkforce/sbx/catalog"
 	port "github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/providers/docker"
 	"github.com/agentworkforce/sbx/providers/gvisor"
@@ -43,7 +44,7 @@ func Open(ctx context.Context, id string, opts ...sandbox.Option) (*sandbox.Prov
 			Code:    port.CodeInvalidArgument,
 			Op:      "Open",
 			Outcome: port.OutcomeUnchanged,
-			Reason:  "no provider with this ID is built in: " + id,
+			Reason:  catalog.Unbuilt(id, "docker", "gvisor", "local"),
 		}
 	}
 	return sandbox.Open(ctx, d, opts...)

@@ -14,6 +14,7 @@ func registryFile(models []*providerModel) ([]byte, error) {
 	f.PackageComment("Package registry knows every provider of this module by its ID. Importing it links")
 	f.PackageComment("all of them; a program that uses one provider imports that provider instead.")
 	f.ImportName(sandboxPath, "sandbox")
+	f.ImportName(modulePath+"/catalog", "catalog")
 	for _, m := range models {
 		f.ImportName(m.importPath(), m.pkg())
 	}
@@ -39,7 +40,12 @@ func registryFile(models []*providerModel) ([]byte, error) {
 		List(Id("d"), Id("ok")).Op(":=").Id("Lookup").Call(Id("id")),
 		If(Op("!").Id("ok")).Block(Return(Nil(), Op("&").Qual(portPath, "Error").Values(Dict{
 			Id("Code"): Qual(portPath, "CodeInvalidArgument"), Id("Op"): Lit("Open"), Id("Outcome"): Qual(portPath, "OutcomeUnchanged"),
-			Id("Reason"): Lit("no provider with this ID is built in: ").Op("+").Id("id")}))),
+			Id("Reason"): Qual(modulePath+"/catalog", "Unbuilt").CallFunc(func(g *Group) {
+				g.Id("id")
+				for _, m := range models {
+					g.Lit(m.id)
+				}
+			})}))),
 		Return(Qual(sandboxPath, "Open").Call(Id("ctx"), Id("d"), Id("opts").Op("..."))))
 	return render(f)
 }

@@ -120,7 +120,8 @@ func (s *Sandbox) Destroy(ctx context.Context) (sandbox.DestroyReport, error) {
 	return s.sb.Destroy(ctx)
 }
 
-// ReadFile opens a regular file for reading. A missing file is not_found; a directory is
+// ReadFile opens a regular file for reading. Paths are absolute, here and in every operation on
+// files; a relative one is invalid_argument. A missing file is not_found; a directory is
 // invalid_argument. The receiver closes the stream.
 func (s *Sandbox) ReadFile(ctx context.Context, path string) (port.ReadStream, error) {
 	return s.sb.ReadFile(ctx, path)

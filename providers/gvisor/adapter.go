@@ -51,8 +51,8 @@ func New(ctx context.Context, cfg Config) (*Adapter, error) {
 	return &Adapter{base: d}, nil
 }
 
-// Create is the docker adapter's, but refuses a request for a way out: there is
-// no network that could give it.
+// Create is the docker adapter's, but refuses every egress policy: a sandbox has no
+// network, so nothing enforces one. It reaches nothing without a policy.
 func (a *Adapter) Create(ctx context.Context, request contract.CreateRequest) (contract.Instance, error) {
 	if request.Egress != nil {
 		return contract.Instance{}, &port.Error{Code: port.CodeUnsupported, Op: "Create", Provider: "gvisor",
