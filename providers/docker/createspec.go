@@ -166,12 +166,12 @@ func (a *Adapter) publish(ports []int64, h *container.HostConfig) (network.PortS
 
 // local reports whether the engine shares this machine's loopback.
 func (a *Adapter) local() bool {
+	if a.socket() {
+		return true
+	}
 	u, err := client.ParseHostURL(a.cli.DaemonHost())
 	if err != nil {
 		return false
-	}
-	if u.Scheme == "unix" || u.Scheme == "npipe" {
-		return true
 	}
 	name := (&url.URL{Host: u.Host}).Hostname()
 	ip, err := netip.ParseAddr(name)

@@ -18,9 +18,11 @@ import (
 const identityTime = 10 * time.Second
 
 // identity is the engine's ID and the connection it was read over. An engine
-// takes longer over that one answer than over any other read, and a connection
-// leads to the same engine as long as it is open. So the answer is used again,
-// for a short time, while every request goes over that very connection.
+// takes longer over that one answer than over any other read. A connection to a
+// socket of this machine leads to the same engine as long as it is open, so there
+// the answer is used again, for a short time, while every request goes over that
+// very connection. Behind a network address somebody may stand who leads the
+// requests of one connection to several engines: there it is asked every time.
 //
 // It is forgotten by a request over another connection, by a failure of the
 // engine, and whenever something was removed: proof that a thing is gone always
@@ -48,7 +50,7 @@ func (a *Adapter) Scope(ctx context.Context) (string, error) {
 	if err == nil && id == "" {
 		err = a.errorf("Scope", "", port.CodeUnavailable, port.OutcomeUnchanged, "the engine reports no ID")
 	}
-	if conn := over.Load(); err == nil && conn != nil {
+	if conn := over.Load(); err == nil && conn != nil && a.socket() {
 		a.engine.Store(&identity{conn: *conn, id: id, at: time.Now()})
 	}
 	return id, err
@@ -63,3 +65,9 @@ func (a *Adapter) used(conn net.Conn) {
 
 // forget makes the next Scope ask the engine.
 func (a *Adapter) forget() { a.engine.Store(nil) }
+
+// socket reports whether the engine is reached over a socket of this machine.
+func (a *Adapter) socket() bool {
+	u, err := client.ParseHostURL(a.cli.DaemonHost())
+	return err == nil && (u.Scheme == "unix" || u.Scheme == "npipe")
+}

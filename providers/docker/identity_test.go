@@ -57,11 +57,11 @@ func (d *double) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 const boxID = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-func serve(t *testing.T) (*double, *docker.Adapter) {
+func serve(t *testing.T, network string) (*double, *docker.Adapter) {
 	d := &double{}
 	d.be("first", "running")
-	sock := filepath.Join(t.TempDir(), "e.sock")
-	l, err := net.Listen("unix", sock)
+	at := map[string]string{"unix": filepath.Join(t.TempDir(), "e.sock"), "tcp": "127.0.0.1:0"}[network]
+	l, err := net.Listen(network, at)
 	require.NoError(t, err)
 	server := &http.Server{Handler: d}
 	ended := make(chan error, 1)
@@ -73,7 +73,7 @@ func serve(t *testing.T) (*double, *docker.Adapter) {
 		}
 		require.NoError(t, err)
 	})
-	a, err := docker.New(t.Context(), docker.Config{Host: "unix://" + sock})
+	a, err := docker.New(t.Context(), docker.Config{Host: network + "://" + l.Addr().String()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	return d, a
@@ -123,7 +123,7 @@ func TestScopeIsAskedAgainWhereItCounts(t *testing.T) {
 		}, "second"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, a := serve(t)
+			d, a := serve(t, "unix")
 			scope, err := a.Scope(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, "first", scope)
@@ -138,4 +138,16 @@ func TestScopeIsAskedAgainWhereItCounts(t *testing.T) {
 			require.Equal(t, want, d.asked.Load())
 		})
 	}
+}
+
+// Behind a network address each request may be led to another engine.
+func TestScopeIsAskedEveryTimeOverANetwork(t *testing.T) {
+	d, a := serve(t, "tcp")
+	for _, want := range []string{"first", "second"} {
+		d.be(want, "running")
+		scope, err := a.Scope(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, scope)
+	}
+	require.Equal(t, int32(2), d.asked.Load())
 }

@@ -35,11 +35,8 @@ func (a *Adapter) place(ctx context.Context, op, id, name string, follow bool) (
 	if err != nil {
 		return at{}, err
 	}
-	if name == "" || hasNUL(name) {
-		return at{}, refuse(op, id, port.CodeInvalidArgument, "the path is empty or holds a NUL byte")
-	}
-	if !filepath.IsAbs(name) {
-		return at{}, refuse(op, id, port.CodeInvalidArgument, "the path must be absolute")
+	if err := checkPath(op, id, name); err != nil {
+		return at{}, err
 	}
 	v := viewOf(f, m)
 	r, err := v.openRoots()
@@ -51,6 +48,14 @@ func (a *Adapter) place(ctx context.Context, op, id, name string, follow bool) (
 		return at{}, fileFailure(op, id, port.OutcomeUnchanged, errors.Join(err, r.close()))
 	}
 	return at{roots: r, spot: s, view: v}, nil
+}
+
+// checkPath refuses what is no path of the contract.
+func checkPath(op, id, name string) error {
+	if !filepath.IsAbs(name) || hasNUL(name) {
+		return refuse(op, id, port.CodeInvalidArgument, "the path must be absolute and without NUL bytes")
+	}
+	return nil
 }
 
 func fileFailure(op, id string, outcome port.Outcome, err error) error {

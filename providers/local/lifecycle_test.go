@@ -303,7 +303,7 @@ func TestSandboxKeepsItsIsolation(t *testing.T) {
 	require.Equal(t, "/sandbox\n", string(sh(t, loose, walled.ID, "pwd").Stdout))
 	_, err = strict.Exec(t.Context(), bare.ID, contract.Command{Script: "touch ran"})
 	requireCode(t, port.CodeFailedPrecondition, err)
-	_, err = strict.Stat(t.Context(), bare.ID, "ran")
+	_, err = strict.Stat(t.Context(), bare.ID, under(bare, "ran"))
 	requireCode(t, port.CodeNotFound, err)
 	loose.bwrap = ""
 	_, err = loose.Exec(t.Context(), walled.ID, contract.Command{Script: "true"})

@@ -161,11 +161,12 @@ func ownDirectory(op, id string) error {
 // followed.
 func (a *Adapter) Rename(ctx context.Context, id, from, to string) error {
 	const op = "Rename"
+	if err := checkPath(op, id, to); err != nil {
+		return err
+	}
 	return a.change(ctx, op, id, from, false, func(src at) error {
 		dst, err := src.view.resolve(src.roots, to, false)
 		switch {
-		case to == "" || hasNUL(to):
-			return refuse(op, id, port.CodeInvalidArgument, "the path is empty or holds a NUL byte")
 		case err != nil:
 			return err
 		case src.rel == "." || dst.rel == ".":

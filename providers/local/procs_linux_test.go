@@ -30,7 +30,7 @@ func TestDestroyKeepsItsHandsOffMounts(t *testing.T) {
 	}
 	a := openAdapter(t, isolationNone)
 	in := create(t, a)
-	require.NoError(t, a.Mkdir(t.Context(), in.ID, "m", 0o755))
+	require.NoError(t, a.Mkdir(t.Context(), in.ID, under(in, "m"), 0o755))
 	m := filepath.Join(a.dir, in.ID, rootName, "m")
 	require.NoError(t, unix.Mount("none", m, "tmpfs", 0, ""))
 	require.NoError(t, os.WriteFile(filepath.Join(m, "precious"), nil, 0o600))

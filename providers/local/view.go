@@ -46,15 +46,12 @@ type spot struct {
 	missing bool
 }
 
-// resolve walks path as a process in the sandbox would, following symbolic
+// resolve walks an absolute path as a process in the sandbox would, following symbolic
 // links in the sandbox's own view, absolute ones too; the last component only
 // when follow is set. Anything outside the writable directories is errOutside,
 // whatever exists there. The answer may be overtaken by a running command, which
 // is why it is only ever used through os.Root.
 func (v view) resolve(roots *roots, path string, follow bool) (spot, error) {
-	if !filepath.IsAbs(path) {
-		path = v.home() + "/" + path
-	}
 	var at []string
 	todo := split(path)
 	links, missing := 0, false
