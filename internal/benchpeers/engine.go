@@ -119,3 +119,23 @@ func (e engine) exec(ctx context.Context, at string) error {
 	}
 	return nil
 }
+
+// mainProcess is one container from create to removal whose main process is the
+// command.
+func (e engine) mainProcess(ctx context.Context) error {
+	var made struct{ ID string }
+	var end struct{ StatusCode *int }
+	spec := map[string]any{"Image": testengine.Image, "Cmd": []string{"echo", "hi"}, "HostConfig": map[string]any{"NetworkMode": "none"}}
+	if err := e.call(ctx, "POST", "/containers/create", 201, spec, &made); err != nil {
+		return err
+	}
+	at := "/containers/" + made.ID
+	err := e.call(ctx, "POST", at+"/start", 204, nil, nil)
+	if err == nil {
+		err = e.call(ctx, "POST", at+"/wait", 200, nil, &end)
+	}
+	if err == nil && (end.StatusCode == nil || *end.StatusCode != 0) {
+		err = errors.New("the command did not exit 0")
+	}
+	return errors.Join(err, e.call(context.WithoutCancel(ctx), "DELETE", at+"?force=1&v=1", 204, nil, nil))
+}
