@@ -22,20 +22,21 @@ func TestCleanup(t *testing.T) {
 		require.NotNil(t, at, "%s is not in\n%s\nof\n%s\n%s", pattern, in, run.out, run.err)
 		in = in[at[1]:]
 	}
-	then(`verified-gone  local  sandbox  \w+  scoped`)
+	then(`  local:\w+\n +verified-gone, sandbox, scoped\n`)
 	then(`intact, 7 records, balanced\n`)
-	then(`(skip-kept +local .*\nskip-not-yet-past|skip-not-yet-past +local .*\nskip-kept) +local`) // runs of one second have no order
-	then(`skip-alive +local +sandbox`)
+	then(`(?s)(skip-kept: .*skip-not-yet-past: |skip-not-yet-past: .*skip-kept: )`) // runs of one second have no order
+	then(`local:\w+\n  sandbox, .*\n  skip-alive: `)
 	then(`interrupted: exit code 125\n`)
 	then(`killed: exit code 137\n`)
-	then(`reap +local +sandbox .* - +it belonged to a run that is dead\ndry run: nothing was changed`)
-	then(`reap +local +sandbox .* verified-gone +it belonged to a run that is dead\n`)
+	then(`local:\w+\n  sandbox, .*\n  reap: it belonged to a run that is dead\ndry run: nothing changed`)
+	then(`  reap, verified-gone: it belonged to a run that is dead\n`)
 	then(`nothing is owed\n`)
 	if run.engine != nil {
 		then(`killed: exit code 137\n`)
-		then(`unknown +docker +sandbox`)
+		then(`  unknown: docker: `)
+		then(`  look again: when docker answers, sbx reap --provider docker\n`)
 		then(`not reached: exit code 7\n`)
-		then(`reap +docker +sandbox .* verified-gone `)
+		then(`docker:\w+\n  sandbox, .*\n  reap, verified-gone: `)
 	}
 	then(`"verifiedGone": true`)
 	then(`"inspect": "not_found"`)

@@ -75,7 +75,7 @@ func (a *app) printReap(r sandbox.ReapReport) error {
 	p := &printer{w: a.out}
 	for _, i := range r.Items {
 		a.block(p, "", i.Provider+":"+or(i.ID, "(no ID)"), a.facts(i.Kind, "run "+i.Run, "reap after "+moment(i.ReapAfter)),
-			strings.TrimSuffix(string(i.Verdict)+": "+result(i), ": -")+": "+or(i.Err, i.Reason), again(i))
+			strings.TrimSuffix(string(i.Verdict)+", "+result(i), ", -")+": "+or(i.Err, i.Reason), again(i))
 	}
 	for _, problem := range r.Problems {
 		p.line("unreadable ledger: %s", problem)
