@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/gitleaks"
 )
 
 func newEvidenceCmd(s streams) *cobra.Command {
@@ -188,7 +189,11 @@ func signRun(cmd *cobra.Command, s streams, root, dir string, key evidence.Priva
 		return err
 	}
 	delete(b.Files, evidence.EnvelopeName)
-	found, err := evidence.Verify(b, evidence.Options{Now: time.Now()})
+	deep, err := gitleaks.New()
+	if err != nil {
+		return err
+	}
+	found, err := evidence.Verify(b, evidence.Options{Now: time.Now(), Deep: deep})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentworkforce/sbx/conformance"
 	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/gate"
+	"github.com/agentworkforce/sbx/internal/gitleaks"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/wire"
 )
@@ -138,7 +139,11 @@ func (c *collection) secrecy(b *evidence.Bundle) error {
 	if !slices.ContainsFunc(planted.Secrets(evidence.Options{Secrets: redactor}), func(f evidence.Finding) bool { return f.Kind == evidence.KindKnownSecret }) {
 		return fmt.Errorf("the search for secrets does not find a planted one, so it proves nothing")
 	}
-	found := b.Secrets(evidence.Options{Secrets: redactor})
+	deep, err := gitleaks.New()
+	if err != nil {
+		return err
+	}
+	found := b.Secrets(evidence.Options{Secrets: redactor, Deep: deep})
 	if len(found) == 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/gitleaks"
 )
 
 func newEvidenceVerifyCmd(s streams) *cobra.Command {
@@ -54,13 +55,17 @@ func runVerify(cmd *cobra.Command, s streams, args []string, asOf string, record
 			return err
 		}
 	}
+	deep, err := gitleaks.New()
+	if err != nil {
+		return err
+	}
 	bad := false
 	for _, arg := range args {
 		dir, err := findRun(root, arg)
 		if err != nil {
 			return err
 		}
-		o := evidence.Options{Now: now, Keys: keys, RequireSignature: true}
+		o := evidence.Options{Now: now, Keys: keys, RequireSignature: true, Deep: deep}
 		found, err := verifyRun(root, dir, p, o, record)
 		if err != nil {
 			return err

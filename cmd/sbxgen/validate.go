@@ -53,7 +53,7 @@ func newValidateCmd(s streams) *cobra.Command {
 	c.Flags().StringVar(&flags.asOf, "as-of", "", "check as if it were this `day` (2026-08-21, or with a time as in RFC 3339); default now")
 	c.Flags().BoolVar(&flags.strict, "strict", false, "take warnings for errors")
 	c.Flags().BoolVar(&flags.fix, "fix", false, "write status unknown, with the reason, into entries whose evidence is refused")
-	c.Flags().BoolVar(&flags.deep, "deep", false, "let gitleaks, which has to be in PATH, look for secrets in the same files")
+	c.Flags().BoolVar(&flags.deep, "deep", false, "look for secrets with the rules of gitleaks, too")
 	c.Flags().BoolVar(&flags.types, "types", false, "compile adapters against their claims, and look at the types they export")
 	c.Flags().StringVar(&flags.format, "format", "text", "text, json, sarif or github")
 	c.Flags().BoolVar(&flags.noCache, "no-cache", false, "neither read nor write what earlier runs found")
@@ -73,7 +73,7 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	if err != nil {
 		return err
 	}
-	opt := gate.Options{AsOf: asOf, Strict: flags.strict, NoCache: flags.noCache}
+	opt := gate.Options{AsOf: asOf, Strict: flags.strict, NoCache: flags.noCache, Deep: flags.deep}
 	module := ""
 	if opt.Root, module, err = moduleRoot(folder); err != nil {
 		return err
@@ -81,11 +81,6 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 	if len(paths) == 0 && module == "" && !holdsProviders(folder) {
 		return usagef("%s is no project: there is no go.mod here or above, and no provider.yaml, providers or catalog here; "+
 			"give the paths to check, or --chdir with a project's folder", folder)
-	}
-	if flags.deep {
-		if opt.Deep, err = exec.LookPath("gitleaks"); err != nil {
-			return usagef("--deep needs the program gitleaks (8.19 or newer) in PATH, which has none; install it, or leave --deep out")
-		}
 	}
 	if opt.Types = flags.types; opt.Types {
 		if _, err := exec.LookPath("go"); err != nil || module == "" {

@@ -50,6 +50,7 @@ const (
 	KindVendorKey   Kind = "vendor-key"   // in the form of a vendor's credential
 	KindURLSecret   Kind = "url-secret"   // user and password inside an address
 	KindPrivateKey  Kind = "private-key"  // the beginning of a private key
+	KindDeepSecret  Kind = "deep-secret"  // by a rule of gitleaks
 )
 
 // Class groups kinds by what they put in doubt.
@@ -85,7 +86,7 @@ func kindsOf(c Class) []Kind {
 	case ClassCurrency:
 		return []Kind{KindAdapter, KindClaims, KindCore, KindContract, KindStaleCheck, KindExpired}
 	case ClassSecrecy:
-		return []Kind{KindKnownSecret, KindVendorKey, KindURLSecret, KindPrivateKey}
+		return []Kind{KindKnownSecret, KindVendorKey, KindURLSecret, KindPrivateKey, KindDeepSecret}
 	}
 	return nil
 }

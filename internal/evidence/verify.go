@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentworkforce/sbx/bench"
 	"github.com/agentworkforce/sbx/conformance"
+	"github.com/agentworkforce/sbx/internal/gitleaks"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/wire"
 )
@@ -31,6 +32,8 @@ type Options struct {
 	// Secrets are values that must be nowhere. nil knows none; the shapes of
 	// credentials are looked for anyway.
 	Secrets *wire.Redactor
+	// Deep looks for credentials with the rules of gitleaks, too; nil does not.
+	Deep *gitleaks.Scanner
 }
 
 // Verifier judges bundles. It is immutable and may be used concurrently; whoever

@@ -3,6 +3,7 @@ package evidence
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/agentworkforce/sbx/bench"
 	"github.com/agentworkforce/sbx/conformance"
+	"github.com/agentworkforce/sbx/internal/gitleaks"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/wire"
 )
@@ -311,13 +313,20 @@ func TestRefusedSecrets(t *testing.T) {
 		return editReport(func(r *conformance.Report) { check(r, "ready.functional").Message = text })
 	}
 	known := func(o *Options) { o.Secrets = redactor }
+	scanner, err := gitleaks.New()
+	require.NoError(t, err)
+	deep := func(o *Options) { o.Deep = scanner }
+	rare := "dapi" + "1f4b97c20d8e63a5f0b7c4d19e28a6f3" // no form that the scan that always runs knows
 	runAll(t, map[string]refusal{
-		"a known value":   {resealed: message("it was " + dummy), options: known, want: []Kind{KindKnownSecret}},
-		"a vendor's key":  {resealed: message("it was " + shape), want: []Kind{KindVendorKey}},
-		"in an address":   {resealed: message("https://me:" + "secretsecret@api.acme.example/"), want: []Kind{KindURLSecret}},
-		"a private key":   {resealed: message("-----BEGIN " + "PRIVATE KEY-----"), want: []Kind{KindPrivateKey}},
-		"in the plot":     {resealed: func(b *Bundle) func(*Statement) { b.Files[PlotName] = []byte(shape); return nil }, want: []Kind{KindVendorKey}},
-		"in the producer": {before: func(g *genuine) { g.run.Producer.Agent = dummy }, options: known, want: []Kind{KindKnownSecret}},
+		"a known value":            {resealed: message("it was " + dummy), options: known, want: []Kind{KindKnownSecret}},
+		"a vendor's key":           {resealed: message("it was " + shape), want: []Kind{KindVendorKey}},
+		"in an address":            {resealed: message("https://me:" + "secretsecret@api.acme.example/"), want: []Kind{KindURLSecret}},
+		"a private key":            {resealed: message("-----BEGIN " + "PRIVATE KEY-----"), want: []Kind{KindPrivateKey}},
+		"in the plot":              {resealed: func(b *Bundle) func(*Statement) { b.Files[PlotName] = []byte(shape); return nil }, want: []Kind{KindVendorKey}},
+		"by gitleaks' rules":       {resealed: message("it was " + rare), options: deep, want: []Kind{KindDeepSecret}},
+		"in base64":                {resealed: message(base64.StdEncoding.EncodeToString([]byte("it was " + rare))), options: deep, want: []Kind{KindDeepSecret}},
+		"not looked for so deeply": {resealed: message("it was " + rare)},
+		"in the producer":          {before: func(g *genuine) { g.run.Producer.Agent = dummy }, options: known, want: []Kind{KindKnownSecret}},
 	})
 	g := newGenuine(t)
 	o := g.options()
@@ -338,7 +347,7 @@ func TestKindsHaveOneClass(t *testing.T) {
 		seen[k] = true
 		require.Contains(t, kindsOf(k.Class()), k)
 	}
-	require.Len(t, seen, 34)
+	require.Len(t, seen, 35)
 }
 
 func TestDecodeStatement(t *testing.T) {

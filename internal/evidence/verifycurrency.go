@@ -61,6 +61,12 @@ func (b *Bundle) Secrets(o Options) []Finding {
 		for _, f := range secretscan.Scan(src, secretscan.Options{}) {
 			out = append(out, Finding{Kind: secretKind(f.Kind), File: name, Line: line(f.Start), Message: f.What})
 		}
+		if o.Deep == nil {
+			continue
+		}
+		for _, f := range o.Deep.Scan(src) {
+			out = append(out, Finding{Kind: KindDeepSecret, File: name, Line: line(f.Start), Message: "gitleaks takes this for a secret: " + f.Rule})
+		}
 	}
 	return out
 }

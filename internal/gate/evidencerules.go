@@ -68,6 +68,8 @@ func laterRuleOf(k evidence.Kind) string {
 		return ruleURLSecret
 	case evidence.KindPrivateKey:
 		return rulePrivateKey
+	case evidence.KindDeepSecret:
+		return ruleDeepSecret
 	}
 	return ruleUnreadable
 }

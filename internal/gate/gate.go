@@ -39,9 +39,8 @@ type Options struct {
 	CacheDir string
 	// Workers is how many files are examined at once; 0 means GOMAXPROCS.
 	Workers int
-	// Deep is the path of the gitleaks program, which then looks for secrets in
-	// the same files. Empty leaves that out.
-	Deep string
+	// Deep looks for secrets in the same files with the rules of gitleaks, too.
+	Deep bool
 	// Types asks for the rules that need types. What the adapters import is built
 	// with the go command, which has to be in PATH.
 	Types bool
@@ -91,7 +90,7 @@ func (e *PathError) Unwrap() error { return e.Err }
 var ErrOutside = errors.New("outside the root")
 
 // Validate checks what Options name and returns every finding. The error is a
-// *PathError, a *DeepError, a *TypesError, ctx's, or a schema of this program that is broken;
+// *PathError, a *TypesError, ctx's, or a schema of this program that is broken;
 // findings are no error. It changes nothing but the cache, and
 // may be called concurrently.
 func Validate(ctx context.Context, o Options) (*diag.Set, Stats, error) {
@@ -113,7 +112,7 @@ func validate(ctx context.Context, o Options, c *checkers) (*diag.Set, Stats, er
 	if err := r.project(ctx); err != nil {
 		return nil, Stats{}, err
 	}
-	if o.Deep != "" {
+	if o.Deep {
 		if err := r.deep(ctx); err != nil {
 			return nil, Stats{}, err
 		}

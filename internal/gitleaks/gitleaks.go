@@ -6,7 +6,6 @@ package gitleaks
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -56,14 +55,10 @@ func New() (*Scanner, error) {
 	return &Scanner{d}, nil
 }
 
-// Scan returns what looks like a credential in src, in the order of the text. An
-// error means that ctx ended first: nothing is known then.
-func (s *Scanner) Scan(ctx context.Context, src []byte) ([]Finding, error) {
+// Scan returns what looks like a credential in src, in the order of the text.
+func (s *Scanner) Scan(src []byte) []Finding {
 	// No path is given: gitleaks leaves out files by name, and a forger names files.
-	found := s.detector.DetectContext(ctx, detect.Fragment{Raw: string(src)})
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	found := s.detector.DetectString(string(src))
 	lines := lineStarts(src)
 	out := make([]Finding, 0, len(found))
 	for _, f := range found {
@@ -77,7 +72,7 @@ func (s *Scanner) Scan(ctx context.Context, src []byte) ([]Finding, error) {
 	slices.SortFunc(out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Rule, b.Rule))
 	})
-	return slices.Compact(out), nil
+	return slices.Compact(out)
 }
 
 // lineStarts returns where each line of src begins, in bytes; gitleaks ends lines

@@ -1,7 +1,6 @@
 package gitleaks
 
 import (
-	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -26,8 +25,7 @@ func TestScanFindsAKeyAtItsPlace(t *testing.T) {
 		"after what is legal": strings.Repeat("x: y\n", 5000) + "id: " + key() + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := s.Scan(t.Context(), []byte(src))
-			require.NoError(t, err)
+			found := s.Scan([]byte(src))
 			require.Len(t, found, 1)
 			require.Equal(t, "aws-access-token", found[0].Rule)
 			require.NotEmpty(t, found[0].What)
@@ -41,8 +39,7 @@ func TestScanLooksThroughEncodings(t *testing.T) {
 	require.NoError(t, err)
 	line := "blob: " + base64.StdEncoding.EncodeToString([]byte("the id is "+key()+" here"))
 	src := "one\n" + line + "\nthree\n"
-	found, err := s.Scan(t.Context(), []byte(src))
-	require.NoError(t, err)
+	found := s.Scan([]byte(src))
 	require.Len(t, found, 1)
 	require.Equal(t, line, src[found[0].Start:found[0].End])
 }
@@ -51,17 +48,7 @@ func TestScanOfNothing(t *testing.T) {
 	s, err := New()
 	require.NoError(t, err)
 	for _, src := range []string{"", "\n", "plain words\n", "sha256: " + strings.Repeat("0123456789abcdef", 4) + "\n"} {
-		found, err := s.Scan(t.Context(), []byte(src))
-		require.NoError(t, err)
+		found := s.Scan([]byte(src))
 		require.Empty(t, found, "%q", src)
 	}
-}
-
-func TestScanThatIsEndedKnowsNothing(t *testing.T) {
-	s, err := New()
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = s.Scan(ctx, []byte("id: "+key()))
-	require.ErrorIs(t, err, context.Canceled)
 }
