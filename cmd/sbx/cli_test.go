@@ -234,6 +234,7 @@ func TestDockerContextDecidesWhereDockerHostDoesNot(t *testing.T) {
 
 func TestListIsHonestAboutWhatIsMissing(t *testing.T) {
 	d := newDesk(t)
+	delete(d.vars, "SBX_OWNER")
 	require.Equal(t, 0, d.sbx("new"))
 	away := newCloud().driver()
 	away.ID, away.Manifest.ID = "away", "away"
@@ -242,12 +243,15 @@ func TestListIsHonestAboutWhatIsMissing(t *testing.T) {
 	}
 	d.extra = []sandbox.Driver{away}
 	delete(d.vars, "SBX_PROVIDER")
-	require.Equal(t, 1, d.sbx("list", "--quiet"), "nobody knows what is missing in it")
+	require.Equal(t, 0, d.sbx("list", "--quiet"), "nothing of ours is there")
 	require.Contains(t, d.out.String(), "cloud:box-1")
 	require.Contains(t, d.err.String(), "not listed: away: Open: unavailable: nobody answers")
 	require.NotContains(t, d.err.String(), "something of yours")
-	require.Equal(t, 1, d.sbx("list", "--json"))
+	require.Equal(t, 1, d.sbx("list", "--all", "--json"), "nobody knows what others have there")
 	require.Contains(t, d.out.String(), `"provider": "away"`)
+	d.vars["SBX_OWNER"] = "shared"
+	require.Equal(t, 1, d.sbx("list"), "nor what this owner has made elsewhere")
+	delete(d.vars, "SBX_OWNER")
 	require.Equal(t, 0, d.sbx("list", "--provider", "cloud"))
 	require.Equal(t, 1, d.sbx("list", "--provider", "away"))
 	away.Open = d.c.driver().Open // it answers once, and something of ours is there

@@ -23,9 +23,9 @@ func newListCmd(a *app) *cobra.Command {
 		Use:     "list [FLAGS]",
 		Aliases: []string{"ls"},
 		Short:   "List sandboxes of this owner, or all of them",
-		Long: "list asks the providers named, else every one that is configured here. One that cannot\n" +
-			"be listed is told on stderr and in the JSON, and the exit code is 1: what it has is\n" +
-			"missing then. --provider or SBX_PROVIDER names those to ask.",
+		Long: "list asks the providers named, else every one that is built in. One that cannot be\n" +
+			"listed is told on stderr and in the JSON. The exit code is 1 then, unless what is missing\n" +
+			"cannot be yours: nobody named that provider and the ledgers have nothing there.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.within(cmd)
@@ -106,20 +106,32 @@ func (a *app) ask(ctx context.Context, id string, need contract.Capability, name
 }
 
 // listed tells what is missing in a listing, also to those who want no notes. A
-// listing in which something may be missing is a failure, whatever it holds.
-func (a *app) listed(problems []problemView, err error) error {
+// listing in which something may be missing is a failure, whatever it holds; every
+// says that it is about more than what the ledgers of this machine know of. A
+// provider that is merely built in, such as docker where there is no engine, does
+// not make the listing of what somebody has elsewhere fail.
+func (a *app) listed(problems []problemView, every bool, err error) error {
+	missing := false
 	for _, p := range problems {
 		text := "sbx: not listed: " + p.Message
+		missing = missing || every || p.Owed
 		if p.Owed {
 			text += "; the ledgers say that something of yours is there"
 		}
 		_, printErr := fmt.Fprintln(a.err, text)
 		err = join(err, printErr)
 	}
-	if err == nil && len(problems) > 0 {
+	if err == nil && missing {
 		return exitError{exitFailed}
 	}
 	return err
+}
+
+// elsewhere reports whether a listing is about things that no ledger here has to
+// know of: those of others, and those that an owner who is shared by name made on
+// another machine.
+func (a *app) elsewhere(all bool) bool {
+	return all || a.getenv("SBX_OWNER") != ""
 }
 
 func (a *app) runList(ctx context.Context, all bool, labels []string) error {
@@ -149,9 +161,9 @@ func (a *app) runList(ctx context.Context, all bool, labels []string) error {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), timeOf(x.Instance.CreatedAt).Compare(timeOf(y.Instance.CreatedAt)), cmp.Compare(x.Ref, y.Ref))
 	})
 	if a.json {
-		return a.listed(v.Problems, printJSON(a.out, v))
+		return a.listed(v.Problems, a.elsewhere(all), printJSON(a.out, v))
 	}
-	return a.listed(v.Problems, a.printList(v.Sandboxes, all))
+	return a.listed(v.Problems, a.elsewhere(all), a.printList(v.Sandboxes, all))
 }
 
 // mine tells which sandboxes are of this owner: the vendor's tag says so, or a

@@ -102,7 +102,7 @@ func (a *app) listSnapshots(ctx context.Context) error {
 	}
 	v.Problems = problems
 	if a.json {
-		return a.listed(problems, printJSON(a.out, v))
+		return a.listed(problems, a.elsewhere(false), printJSON(a.out, v))
 	}
 	tw := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	p := &printer{w: tw}
@@ -116,7 +116,7 @@ func (a *app) listSnapshots(ctx context.Context) error {
 		}
 		p.line("%s\t%s\t%s\t%s\t%s", a.short(s.Ref), a.cut(or(s.Snapshot.Name, "-"), 20), s.Snapshot.State, bytes, a.when(s.Snapshot.CreatedAt))
 	}
-	return a.listed(problems, join(p.err, tw.Flush()))
+	return a.listed(problems, a.elsewhere(false), join(p.err, tw.Flush()))
 }
 
 func newSnapshotsRmCmd(a *app) *cobra.Command {
