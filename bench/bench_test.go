@@ -24,7 +24,7 @@ func harness(t testing.TB, more ...sandbox.Option) conformance.Harness {
 	v, err := reference.New(t.TempDir(), reference.Traits{})
 	require.NoError(t, err)
 	return conformance.Harness{Driver: v.Driver(), Count: v.Count,
-		Options: append([]sandbox.Option{sandbox.WithSecret("token", port.NewSecret("bench-token-9876"))}, more...)}
+		Options: append([]sandbox.Option{sandbox.WithSecret("token", port.NewSecret(reference.Token))}, more...)}
 }
 
 func TestNearestRank(t *testing.T) {

@@ -107,7 +107,7 @@ func registry() ([]check, error) {
 	for _, family := range []map[string]proof{
 		shapeChecks(), createChecks(), resourceChecks(), readyChecks(), execChecks(), execTimeChecks(), cleanupChecks(),
 		mustFireChecks(), mustNotFireChecks(), listChecks(), fileChecks(), fileManageChecks(), streamChecks(),
-		ptyChecks(), stateChecks(), snapshotChecks(), forkChecks(), reachChecks(), egressChecks(), networkChecks(), extentChecks(), honestyChecks(), truthChecks(), faultChecks(),
+		ptyChecks(), stateChecks(), snapshotChecks(), forkChecks(), reachChecks(), egressChecks(), networkChecks(), extentChecks(), honestyChecks(), truthChecks(), faultChecks(), pageChecks(), limitChecks(), secretChecks(),
 	} {
 		for id, p := range family {
 			if _, twice := proofs[id]; twice {

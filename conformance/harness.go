@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/agentworkforce/sbx/conformance/faults"
 	"github.com/agentworkforce/sbx/sandbox"
 	"github.com/agentworkforce/sbx/schema"
 )
@@ -34,6 +35,9 @@ type Harness struct {
 	// Endpoint is what the adapter talks to, so that a check can stand in
 	// between and spoil answers. Without it such checks are unknown.
 	Endpoint Endpoint
+	// Page is how many rows the vendor's listing gives at once; 0 is not known, or
+	// everything.
+	Page int
 }
 
 // Endpoint says where a vendor's HTTP API is and how to have the adapter talk to
@@ -44,6 +48,14 @@ type Endpoint struct {
 	// Through is the option that makes a provider use a stand-in, whose address is
 	// unix:///path or tcp://host:port.
 	Through func(address string) sandbox.Option
+	// Limits are what the vendor answers to a create when a limit of the account is
+	// reached: status and body. Without them nothing can imitate it.
+	Limits []faults.Fault
+	// Transfer reports whether a request has an image transferred, and Absent is an
+	// image that the vendor does not have until that is done. Without them no
+	// transfer can be broken off.
+	Transfer func(method, path string) bool
+	Absent   string
 }
 
 // Witness says how sandboxes that nothing is denied to reach this machine. Empty

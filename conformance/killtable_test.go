@@ -124,7 +124,7 @@ func peerFailures(t *testing.T, m mutants.Mutant, only int) []int {
 	t.Helper()
 	v, err := reference.New(t.TempDir(), reference.Traits{Egress: m.Contained})
 	require.NoError(t, err)
-	a, err := v.Driver().Open(t.Context(), nil)
+	a, err := v.Driver().Open(t.Context(), port.Settings{"token": {Value: port.NewSecret(reference.Token)}})
 	require.NoError(t, err)
 	table := m.Make()(contract.Bind(a))
 	var mu sync.Mutex

@@ -13,17 +13,7 @@ import (
 
 	"github.com/agentworkforce/sbx/conformance"
 	"github.com/agentworkforce/sbx/conformance/reference"
-	"github.com/agentworkforce/sbx/port"
-	"github.com/agentworkforce/sbx/sandbox"
 )
-
-func harness(t testing.TB, traits reference.Traits) conformance.Harness {
-	t.Helper()
-	v, err := reference.New(t.TempDir(), traits)
-	require.NoError(t, err)
-	return conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1", Name: "localhost"}, Options: []sandbox.Option{
-		sandbox.WithSecret("token", port.NewSecret("reference-token-1234"))}}
-}
 
 // clean requires that everything that could be executed was, and held.
 func clean(t *testing.T, h conformance.Harness) *conformance.Report {
@@ -76,6 +66,10 @@ func TestHonestDifferencesAreClean(t *testing.T) {
 			clean(t, harness(t, traits))
 		})
 	}
+	t.Run("over HTTP", func(t *testing.T) {
+		t.Parallel()
+		clean(t, remote(t, reference.Traits{}))
+	})
 }
 
 func TestNothingExecutedIsAFailure(t *testing.T) {

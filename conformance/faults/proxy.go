@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -34,6 +33,18 @@ type Fault struct {
 	Lose bool
 	// Cut answers with half of the body and breaks the connection.
 	Cut bool
+	// Repeat answers every request with what the first one with its path got.
+	Repeat bool
+	// Echo answers, after Body, with the request's own headers many times over, as
+	// endpoints do that explain too much. It needs Status.
+	Echo bool
+	// After lets so many requests of each path pass before the fault begins.
+	After int
+}
+
+// spoils reports whether there is anything that it does.
+func (f Fault) spoils() bool {
+	return f.Delay > 0 || f.Status != 0 || f.Lose || f.Cut || f.Repeat
 }
 
 // Request is one that came by.
@@ -54,6 +65,8 @@ type Proxy struct {
 	mu    sync.Mutex
 	fault Fault
 	seen  []Request
+	first map[string]*http.Response // by path, the body read; under Repeat
+	body  map[string][]byte
 	conns map[net.Conn]bool // to the endpoint
 }
 
@@ -114,7 +127,7 @@ func (p *Proxy) Address() string { return p.address }
 func (p *Proxy) Set(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.fault, p.seen = f, nil
+	p.fault, p.seen, p.first, p.body = f, nil, map[string]*http.Response{}, map[string][]byte{}
 }
 
 // Seen returns the requests since the latest Set.
@@ -170,7 +183,20 @@ func (p *Proxy) next(r *http.Request) Fault {
 	if f.Only != nil && !f.Only(r.Method, r.URL.Path) {
 		f = Fault{}
 	}
-	p.seen = append(p.seen, Request{Method: r.Method, Path: r.URL.Path, Spoiled: f.Delay > 0 || f.Status != 0 || f.Lose || f.Cut})
+	before := 0
+	for _, q := range p.seen {
+		if q.Path == r.URL.Path {
+			before++
+		}
+	}
+	spoiled := f.spoils() && before >= f.After
+	switch {
+	case f.Repeat: // the first one is what is repeated
+		spoiled = spoiled && before > 0
+	case !spoiled:
+		f = Fault{}
+	}
+	p.seen = append(p.seen, Request{Method: r.Method, Path: r.URL.Path, Spoiled: spoiled})
 	return f
 }
 
@@ -195,59 +221,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 		}
 		w.WriteHeader(f.Status)
-		if _, err := io.WriteString(w, f.Body); err != nil {
+		body := f.Body
+		if f.Echo {
+			body = echo(f.Body, r)
+		}
+		if _, err := io.WriteString(w, body); err != nil {
 			return // the client has left
 		}
+	case f.Repeat:
+		p.repeat(w, r)
 	case f.Lose || f.Cut:
 		p.spoil(w, r, f)
 	default:
 		p.reverse.ServeHTTP(w, r)
-	}
-}
-
-// spoil lets the endpoint do its work and keeps the answer, or half of it. An
-// endpoint that upgrades the connection has answered all the same.
-func (p *Proxy) spoil(w http.ResponseWriter, r *http.Request, f Fault) {
-	out := r.Clone(context.WithoutCancel(r.Context()))
-	out.URL.Scheme, out.URL.Host, out.RequestURI = "http", "endpoint", ""
-	res, err := p.back.RoundTrip(out)
-	if err != nil {
-		hangUp(w)
-		return
-	}
-	defer hangUp(w)
-	defer func() {
-		if res.Body.Close() != nil {
-			return // nobody waits for the rest
-		}
-	}()
-	if f.Lose || res.StatusCode == http.StatusSwitchingProtocols {
-		return
-	}
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return
-	}
-	for k, v := range res.Header {
-		w.Header()[k] = v
-	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
-	w.WriteHeader(res.StatusCode)
-	if _, err := w.Write(body[:len(body)/2]); err != nil {
-		return
-	}
-	if http.NewResponseController(w).Flush() != nil {
-		return
-	}
-}
-
-// hangUp breaks the client's connection as it is.
-func hangUp(w http.ResponseWriter) {
-	c, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return // it is broken already
-	}
-	if c.Close() != nil {
-		return // likewise
 	}
 }

@@ -128,8 +128,9 @@ func lifeMutants() []Mutant {
 	}
 }
 
-// Token is the credential that the mutants are run with.
-const Token = "mutant-token-5678"
+// Token is the credential that the mutants are run with: the one that the
+// reference vendor knows.
+const Token = "reference-token-1234"
 
 func unchanged(t contract.Table) contract.Table { return t }
 

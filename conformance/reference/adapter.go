@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,16 +19,31 @@ import (
 
 // Adapter is the vendor's adapter. It keeps nothing between calls and is safe
 // for concurrent use.
-type Adapter struct{ v *Vendor }
+type Adapter struct {
+	v   *Vendor
+	key string
+}
+
+// pause is what every call begins with: the vendor takes its time, and then
+// looks at the key.
+func (a *Adapter) pause(ctx context.Context) error {
+	if err := a.v.pause(ctx); err != nil {
+		return err
+	}
+	if a.key != Token {
+		return &port.Error{Code: port.CodeUnauthenticated, Outcome: port.OutcomeUnchanged, Reason: "the key is not known"}
+	}
+	return nil
+}
 
 // Scope implements contract.Adapter.
 func (a *Adapter) Scope(ctx context.Context) (string, error) {
-	return "reference:" + a.v.dir, a.v.pause(ctx)
+	return "reference:" + a.v.dir, a.pause(ctx)
 }
 
 // Create implements contract.Adapter.
 func (a *Adapter) Create(ctx context.Context, r contract.CreateRequest) (contract.Instance, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Instance{}, err
 	}
 	if len(r.Name) > 63 {
@@ -53,7 +69,7 @@ func (a *Adapter) Create(ctx context.Context, r contract.CreateRequest) (contrac
 			env = map[string]string{}
 		}
 		maps.Copy(env, r.Env)
-	case r.Image != Image:
+	case r.Image != Image && (r.Image != ColdImage || a.v.have[r.Image] < coldLayers):
 		return contract.Instance{}, fail("Create", "", port.CodeNotFound, "there is no such image")
 	}
 	b, err := a.v.add(r, from, env)
@@ -65,7 +81,7 @@ func (a *Adapter) Create(ctx context.Context, r contract.CreateRequest) (contrac
 
 // Inspect implements contract.Adapter.
 func (a *Adapter) Inspect(ctx context.Context, id string) (contract.Instance, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Instance{}, err
 	}
 	a.v.mu.Lock()
@@ -79,7 +95,7 @@ func (a *Adapter) Inspect(ctx context.Context, id string) (contract.Instance, er
 
 // Destroy implements contract.Adapter.
 func (a *Adapter) Destroy(ctx context.Context, id string) (port.DestroyOutcome, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return "", err
 	}
 	a.v.mu.Lock()
@@ -130,26 +146,41 @@ func (b *box) signal(s syscall.Signal) error {
 
 // List implements contract.Lister.
 func (a *Adapter) List(ctx context.Context, r contract.ListRequest) ([]contract.Instance, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return nil, err
 	}
-	a.v.mu.Lock()
-	defer a.v.mu.Unlock()
-	var out []contract.Instance
-	for _, id := range slices.Sorted(maps.Keys(a.v.boxes)) {
-		b := a.v.boxes[id]
-		if time.Since(*b.i.CreatedAt) < a.v.traits.ListLag || !matches(b.i, r) {
-			continue
+	return wire.Drain(ctx, func(_ context.Context, cursor string) ([]contract.Instance, string, error) {
+		rows, next := a.v.page(r, cursor)
+		return rows, next, nil
+	}, wire.DrainOptions[contract.Instance]{Key: func(i contract.Instance) string { return i.ID }})
+}
+
+// Page is how many rows the vendor's listing gives at once.
+const Page = 5
+
+// page gives the rows that come after the ID which is the cursor, and the cursor of
+// the next page, empty after the last.
+func (v *Vendor) page(r contract.ListRequest, cursor string) (rows []contract.Instance, next string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(v.boxes)) {
+		if b := v.boxes[id]; time.Since(*b.i.CreatedAt) >= v.traits.ListLag && matches(b.i, r) {
+			rows = append(rows, b.view())
 		}
-		out = append(out, b.view())
 	}
-	a.v.gone = slices.DeleteFunc(a.v.gone, func(l lingering) bool { return time.Now().After(l.until) })
-	for _, l := range a.v.gone {
+	v.gone = slices.DeleteFunc(v.gone, func(l lingering) bool { return time.Now().After(l.until) })
+	for _, l := range v.gone {
 		if matches(l.i, r) {
-			out = append(out, l.i)
+			rows = append(rows, l.i)
 		}
 	}
-	return out, nil
+	slices.SortFunc(rows, func(a, b contract.Instance) int { return strings.Compare(a.ID, b.ID) })
+	rows = slices.DeleteFunc(rows, func(i contract.Instance) bool { return i.ID <= cursor })
+	if len(rows) > Page {
+		rows = rows[:Page]
+		next = rows[Page-1].ID
+	}
+	return rows, next
 }
 
 func matches(i contract.Instance, r contract.ListRequest) bool {
@@ -163,7 +194,7 @@ func same(want, have string) bool { return want == "" || want == have }
 
 // change puts a sandbox into another state.
 func (a *Adapter) change(ctx context.Context, op, id string, from []contract.State, to contract.State, do func(*box) error) (contract.Instance, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Instance{}, err
 	}
 	a.v.mu.Lock()

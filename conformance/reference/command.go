@@ -86,7 +86,7 @@ func code(cmd *exec.Cmd) (int, error) {
 // Exec implements contract.Adapter. Output goes to files, so that a process which
 // is left behind and holds them open holds up nobody.
 func (a *Adapter) Exec(ctx context.Context, id string, c contract.Command) (res contract.ExecResult, err error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return res, err
 	}
 	cmd, b, err := a.prepare("Exec", id, c)

@@ -19,7 +19,7 @@ import (
 
 // CreateSnapshot implements contract.Snapshotter.
 func (a *Adapter) CreateSnapshot(ctx context.Context, id string, r contract.SnapshotRequest) (contract.Snapshot, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Snapshot{}, err
 	}
 	a.v.mu.Lock()
@@ -42,7 +42,7 @@ func (a *Adapter) CreateSnapshot(ctx context.Context, id string, r contract.Snap
 
 // InspectSnapshot implements contract.Snapshotter.
 func (a *Adapter) InspectSnapshot(ctx context.Context, id string) (contract.Snapshot, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Snapshot{}, err
 	}
 	a.v.mu.Lock()
@@ -55,12 +55,12 @@ func (a *Adapter) InspectSnapshot(ctx context.Context, id string) (contract.Snap
 
 // ListSnapshots implements contract.Snapshotter.
 func (a *Adapter) ListSnapshots(ctx context.Context) ([]contract.Snapshot, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return nil, err
 	}
 	a.v.mu.Lock()
 	defer a.v.mu.Unlock()
-	var out []contract.Snapshot
+	out := []contract.Snapshot{}
 	for _, id := range slices.Sorted(maps.Keys(a.v.snaps)) {
 		out = append(out, a.v.snaps[id].s)
 	}
@@ -69,7 +69,7 @@ func (a *Adapter) ListSnapshots(ctx context.Context) ([]contract.Snapshot, error
 
 // DeleteSnapshot implements contract.Snapshotter.
 func (a *Adapter) DeleteSnapshot(ctx context.Context, id string) (port.DestroyOutcome, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return "", err
 	}
 	a.v.mu.Lock()
@@ -101,7 +101,7 @@ func (a *Adapter) Fork(ctx context.Context, id string, r contract.ForkRequest) (
 
 // PortURL implements contract.PortPublisher: a port of a sandbox is the machine's own.
 func (a *Adapter) PortURL(ctx context.Context, id string, n int) (contract.PortAccess, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.PortAccess{}, err
 	}
 	a.v.mu.Lock()
@@ -118,7 +118,7 @@ func (a *Adapter) PortURL(ctx context.Context, id string, n int) (contract.PortA
 
 // Logs implements contract.LogReader. It does not follow.
 func (a *Adapter) Logs(ctx context.Context, id string, r contract.LogsRequest) (port.ReadStream, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return port.ReadStream{}, err
 	}
 	a.v.mu.Lock()
@@ -138,7 +138,7 @@ func (a *Adapter) Logs(ctx context.Context, id string, r contract.LogsRequest) (
 // Metrics implements contract.MetricsReader: the processor time of the commands
 // that have ended is all that is measured.
 func (a *Adapter) Metrics(ctx context.Context, id string) (contract.Metrics, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return contract.Metrics{}, err
 	}
 	a.v.mu.Lock()

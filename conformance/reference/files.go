@@ -17,7 +17,7 @@ import (
 
 // usable refuses files operations on a sandbox that is not there or not running.
 func (a *Adapter) usable(ctx context.Context, op, id string) error {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return err
 	}
 	a.v.mu.Lock()

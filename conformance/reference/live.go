@@ -37,7 +37,7 @@ type process struct {
 
 // Stream implements contract.Streamer.
 func (a *Adapter) Stream(ctx context.Context, id string, c contract.Command) (port.Process, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return nil, err
 	}
 	cmd, b, err := a.prepare("Stream", id, c)
@@ -178,7 +178,7 @@ type terminal struct{ *process }
 
 // OpenPTY implements contract.PTYOpener.
 func (a *Adapter) OpenPTY(ctx context.Context, id string, r contract.PTYRequest) (port.PTY, error) {
-	if err := a.v.pause(ctx); err != nil {
+	if err := a.pause(ctx); err != nil {
 		return nil, err
 	}
 	cmd, b, err := a.prepare("OpenPTY", id, r.Command)

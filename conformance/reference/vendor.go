@@ -32,6 +32,8 @@ type Vendor struct {
 	snaps map[string]*snap
 	names map[string]int
 	gone  []lingering
+	have  map[string]int      // layers of images that were transferred
+	ran   map[string]*command // what was submitted over HTTP and not yet asked for to its end
 }
 
 // lingering is a row of the listing that lags behind.
@@ -80,14 +82,20 @@ func New(dir string, traits Traits) (*Vendor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
-	return &Vendor{dir: real, traits: traits, boxes: map[string]*box{}, snaps: map[string]*snap{}, names: map[string]int{}}, nil
+	return &Vendor{dir: real, traits: traits, boxes: map[string]*box{}, snaps: map[string]*snap{}, names: map[string]int{},
+		have: map[string]int{}, ran: map[string]*command{}}, nil
 }
 
+// Token is the one key that the vendor knows.
+const Token = "reference-token-1234"
+
 // Driver makes the vendor available as provider "reference". It takes one
-// credential, token, which may be anything.
+// credential, token.
 func (v *Vendor) Driver() sandbox.Driver {
 	return sandbox.Driver{ID: "reference", Manifest: v.manifest(),
-		Open: func(context.Context, port.Settings) (contract.Adapter, error) { return &Adapter{v: v}, nil }}
+		Open: func(_ context.Context, s port.Settings) (contract.Adapter, error) {
+			return &Adapter{v: v, key: s.Secret("token").Reveal()}, nil
+		}}
 }
 
 func (v *Vendor) manifest() contract.Manifest {

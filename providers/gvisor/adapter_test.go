@@ -1,6 +1,8 @@
 package gvisor_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/agentworkforce/sbx/conformance"
@@ -12,5 +14,15 @@ import (
 // image made on the spot, and counts at the engine itself.
 func harness(tb testing.TB) conformance.Harness {
 	tb.Helper()
-	return testengine.Harness(tb, gvisor.Driver(), "docker", "runsc")
+	h := testengine.Harness(tb, gvisor.Driver(), "docker", "runsc")
+	h.Endpoint.Transfer, h.Endpoint.Absent = pulls, absent
+	return h
+}
+
+// absent is an image of a registry that nobody answers for.
+const absent = "127.0.0.1:1/sbx-absent:1"
+
+// pulls reports whether a request has the engine transfer an image.
+func pulls(method, path string) bool {
+	return method == http.MethodPost && strings.HasSuffix(path, "/images/create")
 }
