@@ -27,6 +27,9 @@ func (b *between) cut(ctx context.Context, run func(contract.Command) error) (to
 	}); err != nil {
 		return nil, fmt.Errorf("waiting for the command to start: %w", err)
 	}
+	if !wait(ctx, 300*time.Millisecond) { // until the first line has arrived too
+		return nil, ctx.Err()
+	}
 	if err := b.proxy.Break(); err != nil {
 		return nil, err
 	}

@@ -40,17 +40,18 @@ type kill struct {
 
 func every() []mutants.Mutant { return slices.Concat(mutants.All(), mutants.Machine()) }
 
-func onMutant(t *testing.T, m mutants.Mutant) (*reference.Vendor, conformance.Harness) {
+func onMutant(t *testing.T, m mutants.Mutant, d sandbox.Deadlines) conformance.Harness {
 	t.Helper()
-	v, err := reference.New(t.TempDir(), reference.Traits{Egress: m.Contained})
-	require.NoError(t, err)
-	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1", Name: "localhost"},
-		Options: []sandbox.Option{sandbox.WithSecret("token", port.NewSecret(mutants.Token)), sandbox.WithTable(m.Make()),
-			sandbox.WithDeadlines(sandbox.Deadlines{Destroy: 8 * time.Second, Ready: 10 * time.Second, Lookup: 8 * time.Second})}}
+	traits, make := reference.Traits{Egress: m.Contained}, harness
+	if m.Remote {
+		make = remote
+	}
+	h := make(t, traits)
+	h.Options = append(h.Options, sandbox.WithTable(m.Make()), sandbox.WithDeadlines(d))
 	if m.Manifest != nil {
 		m.Manifest(&h.Driver.Manifest)
 	}
-	return v, h
+	return h
 }
 
 // candidates are the checks that could catch a mutant: for a hand-made one that of
@@ -83,10 +84,15 @@ func candidates(m mutants.Mutant) string {
 	}[op] + ")$"
 }
 
+// patient are deadlines for a machine that does much else.
+func patient() sandbox.Deadlines {
+	return sandbox.Deadlines{Destroy: 8 * time.Second, Ready: 10 * time.Second, Lookup: 8 * time.Second}
+}
+
 // failures runs the checks that match on a mutant and returns those that failed.
 func failures(t *testing.T, m mutants.Mutant, only string) []string {
 	t.Helper()
-	_, h := onMutant(t, m)
+	h := onMutant(t, m, patient())
 	opts := conformance.RunOptions{StateDir: t.TempDir(), CheckTimeout: 90 * time.Second, Parallel: 4, Run: regexp.MustCompile(only)}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

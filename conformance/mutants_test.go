@@ -17,22 +17,13 @@ import (
 
 	"github.com/agentworkforce/sbx/conformance"
 	"github.com/agentworkforce/sbx/conformance/mutants"
-	"github.com/agentworkforce/sbx/conformance/reference"
-	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
 )
 
 // tried runs the check that claims a mutant's rule, with what it depends on.
 func tried(t *testing.T, m mutants.Mutant) (conformance.Result, *conformance.Report) {
 	t.Helper()
-	v, err := reference.New(t.TempDir(), reference.Traits{Egress: m.Contained})
-	require.NoError(t, err)
-	h := conformance.Harness{Driver: v.Driver(), Count: v.Count, Witness: conformance.Witness{Address: "127.0.0.1", Name: "localhost"}, Options: []sandbox.Option{
-		sandbox.WithSecret("token", port.NewSecret(mutants.Token)), sandbox.WithTable(m.Make()),
-		sandbox.WithDeadlines(sandbox.Deadlines{Destroy: 2 * time.Second, Ready: 3 * time.Second, Lookup: 5 * time.Second})}}
-	if m.Manifest != nil {
-		m.Manifest(&h.Driver.Manifest)
-	}
+	h := onMutant(t, m, sandbox.Deadlines{Destroy: 2 * time.Second, Ready: 3 * time.Second, Lookup: 5 * time.Second})
 	report, err := conformance.Execute(t.Context(), h, conformance.RunOptions{
 		Run: regexp.MustCompile("^" + regexp.QuoteMeta(m.Kills) + "$"), StateDir: t.TempDir(), CheckTimeout: time.Minute})
 	require.NoError(t, err)

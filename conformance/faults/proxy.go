@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -91,6 +92,7 @@ func New(ctx context.Context, network, address string) (*Proxy, error) {
 	}}
 	p.reverse = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "endpoint"})
 	p.reverse.Transport, p.reverse.FlushInterval = p.back, -1
+	p.reverse.ErrorLog = log.New(io.Discard, "", 0) // connections break here on purpose
 	p.reverse.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { hangUp(w) }
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
 	go func() { p.served <- p.server.Serve(ln) }()

@@ -21,6 +21,8 @@ type Mutant struct {
 	Kills string
 	// Contained mutants need a vendor that enforces egress policies.
 	Contained bool
+	// Remote mutants are of the adapter of the vendor's HTTP interface.
+	Remote bool
 	// Make returns a fresh decorator; what it remembers belongs to one run.
 	Make func() func(contract.Table) contract.Table
 	// Manifest, when set, changes what the provider claims.
@@ -29,7 +31,7 @@ type Mutant struct {
 
 // All returns every mutant, by family.
 func All() []Mutant {
-	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants(), truthMutants())
+	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants(), truthMutants(), secretMutants(), remoteMutants())
 }
 
 // plain is a fault that remembers nothing.
