@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -83,6 +84,13 @@ func incarnationChecked(ctx context.Context, t *trial) error {
 	if err != nil {
 		return unknown(NoInstanceCreated, "%v", err)
 	}
+	was, err := t.dir(ctx, old)
+	if err != nil {
+		return err
+	}
+	if err := t.warmed(ctx, old, was); err != nil {
+		return err
+	}
 	if err := t.destroyed(ctx, old); err != nil {
 		return err
 	}
@@ -98,19 +106,46 @@ func incarnationChecked(ctx context.Context, t *trial) error {
 	if err := wantCode(err, port.CodeNotFound, "a command for an incarnation that is gone"); err != nil {
 		return err
 	}
-	if err := t.allAbsent(ctx, old.ID(), dir); err != nil {
+	if err := t.allAbsent(ctx, old.ID(), was); err != nil {
 		return err
 	}
 	out, err := t.run(ctx, next, "ls "+dir)
 	return joinErrors(err, equal("what the old incarnation's command left in the new one", "", out))
 }
 
+// warmed calls every operation on a sandbox while it is there, with the arguments
+// that they are called with again when it is gone. What they answer is other
+// checks' to judge.
+func (t *trial) warmed(ctx context.Context, sb *sandbox.Sandbox, dir string) error {
+	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "echo x > ended"}); err != nil {
+		return err
+	}
+	for _, op := range contract.Operations() {
+		if !ofSandbox(op.Name) || op.Capability != "" && !t.s.callable(op.Capability) {
+			continue
+		}
+		err := t.callTable(ctx, t.s.table(), sb.ID(), dir, op.Name)
+		if _, mine := errors.AsType[*misuseError](err); mine {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofSandbox reports whether an operation is about a sandbox that has to be there.
+func ofSandbox(op string) bool {
+	switch op {
+	case "Scope", "Create", "List", "Destroy", "ListSnapshots", "DeleteSnapshot", "InspectSnapshot":
+		return false // they have no sandbox, or absence is no error
+	}
+	return true
+}
+
 // allAbsent calls every operation on a sandbox with an ID that names none.
 func (t *trial) allAbsent(ctx context.Context, id, dir string) error {
 	for _, op := range contract.Operations() {
-		switch op.Name {
-		case "Scope", "Create", "List", "Destroy", "ListSnapshots", "DeleteSnapshot", "InspectSnapshot":
-			continue // they have no sandbox, or absence is no error
+		if !ofSandbox(op.Name) {
+			continue
 		}
 		if op.Capability != "" && !t.s.callable(op.Capability) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
 )
 
@@ -110,6 +111,15 @@ func snapshotListable(ctx context.Context, t *trial) error {
 	if !slices.Contains(snapshotIDs(all), s.ID) {
 		return fmt.Errorf("the listing of %d captures does not have it", len(all))
 	}
+	made := 0
+	for _, other := range all {
+		if other.Name == s.Name && other.Source == s.Source {
+			made++
+		}
+	}
+	if made > 1 {
+		return fmt.Errorf("one capture was asked for, and %d were made", made)
+	}
 	return nil
 }
 
@@ -127,6 +137,9 @@ func snapshotDeletable(ctx context.Context, t *trial) error {
 	}
 	if _, err := t.s.table().InspectSnapshot(ctx, s.ID); !isAbsent(err) {
 		return fmt.Errorf("a look-up of the deleted capture: %v; want not_found", err)
+	}
+	if outcome, err := t.s.table().DeleteSnapshot(ctx, s.ID); err != nil || outcome != port.DestroyAlreadyAbsent {
+		return fmt.Errorf("deleting it a second time answers %q, %v; want %q", outcome, err, port.DestroyAlreadyAbsent)
 	}
 	all, err := t.s.table().ListSnapshots(ctx)
 	if err != nil {

@@ -38,6 +38,12 @@ func createReturnsID(ctx context.Context, t *trial) error {
 	if sb.ID() == "" {
 		return errors.New("create returned no id")
 	}
+	t.mu.Lock()
+	said := slices.Contains(t.made, sb.ID())
+	t.mu.Unlock()
+	if !said {
+		return errors.New("the adapter's create answered without an id; the library found the sandbox by its marks")
+	}
 	i, err := t.s.table().Inspect(ctx, sb.ID())
 	if err != nil {
 		return fmt.Errorf("looking it up at once: %w", err)

@@ -53,6 +53,17 @@ func exitZero(ctx context.Context, t *trial, sb *sandbox.Sandbox) error {
 			return err
 		}
 	}
+	dir, err := t.dir(ctx, sb)
+	if err != nil {
+		return err
+	}
+	again := contract.Command{Dir: dir, Script: "echo x >> ran; wc -l < ran"}
+	for _, want := range []string{"1", "2"} { // a command is run each time, and once
+		out, err := t.exec(ctx, sb, again)
+		if err := joinErrors(err, equal("lines that the same command has left", want, strings.TrimSpace(out))); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -224,6 +224,12 @@ func manageStat(ctx context.Context, t *trial, sb *sandbox.Sandbox, dir string) 
 			return fmt.Errorf("the mode of %s is not %o: %+v", want.name, want.mode, i)
 		}
 	}
+	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "printf 678 >> file"}); err != nil {
+		return err
+	}
+	if i, err := sb.Stat(ctx, dir+"/file"); err != nil || i.Size == nil || *i.Size != 8 {
+		return joinErrors(err, fmt.Errorf("a file that grew to 8 bytes: %+v", i))
+	}
 	_, err := sb.Stat(ctx, dir+"/missing")
 	return wantCode(err, port.CodeNotFound, "stat of what is not there")
 }
@@ -252,6 +258,12 @@ func manageReadDir(ctx context.Context, t *trial, sb *sandbox.Sandbox, dir strin
 	empty, err := sb.ReadDir(ctx, dir+"/zz")
 	if err != nil || len(empty) != 0 {
 		return joinErrors(err, fmt.Errorf("an empty directory has %d entries", len(empty)))
+	}
+	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: ": > zz/one"}); err != nil {
+		return err
+	}
+	if one, err := sb.ReadDir(ctx, dir+"/zz"); err != nil || len(one) != 1 {
+		return joinErrors(err, fmt.Errorf("a directory that was empty before has %d entries, want 1", len(one)))
 	}
 	_, err = sb.ReadDir(ctx, dir+"/missing")
 	return wantCode(err, port.CodeNotFound, "listing what is not there")
@@ -285,7 +297,10 @@ func manageMkdirRemove(ctx context.Context, t *trial, sb *sandbox.Sandbox, dir s
 			return err
 		}
 	}
-	return nil
+	if err := sb.Mkdir(ctx, deep, 0o755); err != nil {
+		return fmt.Errorf("making a directory again that was removed: %w", err)
+	}
+	return exits(ctx, sb, contract.Command{Argv: []string{"test", "-d", deep}}, 0)
 }
 
 func manageRename(ctx context.Context, t *trial, sb *sandbox.Sandbox, dir string) error {
@@ -300,6 +315,16 @@ func manageRename(ctx context.Context, t *trial, sb *sandbox.Sandbox, dir string
 		return err
 	}
 	if err := equal("content under the new name", "new gone", out); err != nil {
+		return err
+	}
+	if _, err := t.exec(ctx, sb, contract.Command{Dir: dir, Script: "printf newer > from"}); err != nil {
+		return err
+	}
+	if err := sb.Rename(ctx, dir+"/from", dir+"/to"); err != nil {
+		return fmt.Errorf("renaming a second time: %w", err)
+	}
+	out, err = t.exec(ctx, sb, contract.Command{Dir: dir, Script: "cat to; test -e from && printf ' left' || true"})
+	if err := joinErrors(err, equal("content under the new name after a second rename", "newer", out)); err != nil {
 		return err
 	}
 	return wantCode(sb.Rename(ctx, dir+"/from", dir+"/x"), port.CodeNotFound, "renaming what is not there")

@@ -47,7 +47,7 @@ func (t *trial) past(ctx context.Context, opts ...sandbox.Option) (table contrac
 }
 
 // wrongKeyRefused opens the provider with keys that differ in one sign from the
-// right ones, and only reads.
+// right ones, and changes nothing that exists.
 func wrongKeyRefused(ctx context.Context, t *trial) error {
 	var opts []sandbox.Option
 	for key, value := range t.s.secrets() {
@@ -69,12 +69,17 @@ func wrongKeyRefused(ctx context.Context, t *trial) error {
 	}
 	calls := map[string]func() error{
 		"Inspect": func() error { return second(table.Inspect(ctx, sb.ID())) },
+		"Destroy": func() error { return second(table.Destroy(ctx, neverExisted(sb.ID()))) },
 		"Exec": func() error {
 			return second(table.Exec(ctx, sb.ID(), contract.Command{Script: "exit 0", Timeout: execLimit}))
 		},
 	}
 	if t.s.callable(contract.CapabilityList) {
 		calls["List"] = func() error { return second(table.List(ctx, contract.ListRequest{})) }
+	}
+	if t.s.callable(contract.CapabilitySnapshot) {
+		calls["ListSnapshots"] = func() error { return second(table.ListSnapshots(ctx)) }
+		calls["DeleteSnapshot"] = func() error { return second(table.DeleteSnapshot(ctx, "none")) }
 	}
 	for op, call := range calls {
 		err := call()

@@ -99,7 +99,13 @@ func stopStateSettles(ctx context.Context, t *trial) error {
 			return err
 		}
 	}
-	return nil
+	if _, err := sb.Start(ctx); err != nil {
+		return err
+	}
+	if _, err := sb.Stop(ctx); err != nil {
+		return fmt.Errorf("stopping a second time: %w", err)
+	}
+	return t.is(ctx, sb, contract.StateStopped)
 }
 
 func startRunsAgain(ctx context.Context, t *trial) error {
@@ -259,7 +265,13 @@ func resumeContinues(ctx context.Context, t *trial) error {
 			return err
 		}
 	}
-	return nil
+	if _, err := sb.Suspend(ctx); err != nil {
+		return fmt.Errorf("suspending a second time: %w", err)
+	}
+	if err := t.is(ctx, sb, contract.StateSuspended); err != nil {
+		return err
+	}
+	return second(sb.Resume(ctx))
 }
 
 func restartKeepsDisk(ctx context.Context, t *trial) error {

@@ -265,12 +265,25 @@ func ptyResize(ctx context.Context, t *trial) error {
 }
 
 func ptyExitCode(ctx context.Context, t *trial) error {
-	p, out, err := t.terminal(ctx, "echo bye; exit 42")
+	sb, err := t.shared()
 	if err != nil {
 		return err
 	}
-	if err := awaits(out, "bye"); err != nil {
+	dir, err := t.dir(ctx, sb)
+	if err != nil {
 		return err
 	}
-	return ended(ctx, p.Wait, 42)
+	for _, want := range []string{"bye 1", "bye 2"} { // it runs each time, and once
+		p, out, err := t.terminal(ctx, "cd "+dir+" && echo x >> ran; echo bye $(wc -l < ran); exit 42")
+		if err != nil {
+			return err
+		}
+		if err := awaits(out, want); err != nil {
+			return err
+		}
+		if err := ended(ctx, p.Wait, 42); err != nil {
+			return err
+		}
+	}
+	return exits(ctx, sb, contract.Command{Dir: dir, Script: "test $(wc -l < ran) = 2"}, 0)
 }

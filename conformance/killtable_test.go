@@ -158,9 +158,6 @@ func peerFailures(t *testing.T, m mutants.Mutant, only int) []int {
 // table names, and that what is said to survive does. With -update the rows of the
 // mutants that -run chooses are made anew.
 func TestKillTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs hundreds of mutants")
-	}
 	recorded := map[string]kill{}
 	if _, err := os.Stat(killsFile); err == nil {
 		for _, k := range readKills(t) {

@@ -137,6 +137,7 @@ func (b *box) signal(s syscall.Signal) error {
 		err := syscall.Kill(-g, s)
 		if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) { // ended; the number may be another's by now
 			delete(b.groups, g)
+			errs = append(errs, b.guard.drop(g))
 			continue
 		}
 		errs = append(errs, err)

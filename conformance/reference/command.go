@@ -54,13 +54,14 @@ func (a *Adapter) prepare(op, id string, c contract.Command) (*exec.Cmd, *box, e
 
 // started keeps the process group, so that stop and destroy reach what a command
 // leaves behind.
-func (a *Adapter) started(b *box, cmd *exec.Cmd) {
+func (a *Adapter) started(b *box, cmd *exec.Cmd) error {
 	a.v.mu.Lock()
 	defer a.v.mu.Unlock()
 	b.groups[cmd.Process.Pid] = true
+	return b.guard.add(cmd.Process.Pid)
 }
 
-func (a *Adapter) ended(b *box, cmd *exec.Cmd) {
+func (a *Adapter) ended(b *box, cmd *exec.Cmd) error {
 	a.v.mu.Lock()
 	defer a.v.mu.Unlock()
 	if s := cmd.ProcessState; s != nil {
@@ -68,7 +69,9 @@ func (a *Adapter) ended(b *box, cmd *exec.Cmd) {
 	}
 	if errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH) {
 		delete(b.groups, cmd.Process.Pid)
+		return b.guard.drop(cmd.Process.Pid)
 	}
+	return nil
 }
 
 // code is the exit code as a shell would say it.
@@ -143,12 +146,14 @@ func (a *Adapter) spool() (*os.File, error) {
 
 // finish runs cmd to its end; when its time is up, or the caller has left, the
 // whole group is killed.
-func (a *Adapter) finish(ctx context.Context, b *box, cmd *exec.Cmd, life time.Duration) error {
+func (a *Adapter) finish(ctx context.Context, b *box, cmd *exec.Cmd, life time.Duration) (err error) {
 	if err := cmd.Start(); err != nil {
 		return &port.Error{Code: port.CodeProvider, Op: "Exec", Outcome: port.OutcomeUnchanged, Err: err}
 	}
-	a.started(b, cmd)
-	defer a.ended(b, cmd)
+	if err := a.started(b, cmd); err != nil {
+		return &port.Error{Code: port.CodeProvider, Op: "Exec", Outcome: port.OutcomeUnknown, Err: errors.Join(err, killGroup(cmd), cmd.Wait())}
+	}
+	defer func() { err = joined(err, a.ended(b, cmd)) }()
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
 	timer := time.NewTimer(life)
@@ -172,6 +177,14 @@ func (a *Adapter) finish(ctx context.Context, b *box, cmd *exec.Cmd, life time.D
 		}
 		return &port.Error{Code: c, Op: "Exec", Outcome: port.OutcomeUnknown, Err: errors.Join(ctx.Err(), killErr)}
 	}
+}
+
+// joined leaves the first error as it is when there is no second one.
+func joined(first, then error) error {
+	if then == nil {
+		return first
+	}
+	return errors.Join(first, then)
 }
 
 func killGroup(cmd *exec.Cmd) error {

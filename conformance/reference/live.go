@@ -55,7 +55,9 @@ func (a *Adapter) Stream(ctx context.Context, id string, c contract.Command) (po
 	if err != nil {
 		return nil, &port.Error{Code: port.CodeProvider, Op: "Stream", ID: id, Outcome: port.OutcomeUnchanged, Err: err}
 	}
-	p.begin(c.Timeout)
+	if err := p.begin(c.Timeout); err != nil {
+		return nil, &port.Error{Code: port.CodeProvider, Op: "Stream", ID: id, Outcome: port.OutcomeUnknown, Err: err}
+	}
 	if len(c.Stdin) > 0 {
 		return nil, errors.Join(fail("Stream", id, port.CodeInvalidArgument, "standard input is given live"), p.Close())
 	}
@@ -89,8 +91,10 @@ func (p *process) pipes(c contract.Command) (theirs []*os.File, err error) {
 	return theirs, nil
 }
 
-func (p *process) begin(life time.Duration) {
-	p.a.started(p.b, p.cmd)
+func (p *process) begin(life time.Duration) error {
+	if err := p.a.started(p.b, p.cmd); err != nil {
+		return errors.Join(err, killGroup(p.cmd), p.cmd.Wait())
+	}
 	if life > 0 {
 		p.timer = time.AfterFunc(life, func() {
 			p.mu.Lock()
@@ -103,8 +107,11 @@ func (p *process) begin(life time.Duration) {
 		if err := p.cmd.Wait(); err != nil && p.cmd.ProcessState == nil {
 			return // Wait of the handle says that the exit code is lost
 		}
-		p.a.ended(p.b, p.cmd)
+		if p.a.ended(p.b, p.cmd) != nil {
+			return // the guard has gone, which is seen when it is told of the next command
+		}
 	}()
+	return nil
 }
 
 func (p *process) Stdin() io.WriteCloser {
@@ -196,7 +203,9 @@ func (a *Adapter) OpenPTY(ctx context.Context, id string, r contract.PTYRequest)
 		return nil, &port.Error{Code: port.CodeProvider, Op: "OpenPTY", ID: id, Outcome: port.OutcomeUnknown, Err: err}
 	}
 	p := &process{a: a, b: b, cmd: cmd, out: f, done: make(chan struct{})}
-	p.begin(r.Command.Timeout)
+	if err := p.begin(r.Command.Timeout); err != nil {
+		return nil, &port.Error{Code: port.CodeProvider, Op: "OpenPTY", ID: id, Outcome: port.OutcomeUnknown, Err: errors.Join(err, f.Close())}
+	}
 	return &terminal{p}, nil
 }
 

@@ -26,6 +26,7 @@ import (
 type Vendor struct {
 	dir    string
 	traits Traits
+	guard  *guard
 
 	mu    sync.Mutex
 	boxes map[string]*box
@@ -67,6 +68,7 @@ type box struct {
 	net    string       // the programs of a contained sandbox, empty without a policy
 	log    []string
 	cpu    time.Duration
+	guard  *guard
 }
 
 type snap struct {
@@ -82,7 +84,11 @@ func New(dir string, traits Traits) (*Vendor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
-	return &Vendor{dir: real, traits: traits, boxes: map[string]*box{}, snaps: map[string]*snap{}, names: map[string]int{},
+	g, err := newGuard()
+	if err != nil {
+		return nil, err
+	}
+	return &Vendor{dir: real, traits: traits, guard: g, boxes: map[string]*box{}, snaps: map[string]*snap{}, names: map[string]int{},
 		have: map[string]int{}, ran: map[string]*command{}}, nil
 }
 
@@ -191,7 +197,7 @@ func (v *Vendor) add(r contract.CreateRequest, from string, env map[string]strin
 		return nil, &port.Error{Code: port.CodeProvider, Op: "Create", Outcome: port.OutcomeUnknown, Err: err}
 	}
 	tags := r.Tags
-	b := &box{dir: dir, net: net, env: maps.Clone(env), ports: slices.Clone(r.Ports), groups: map[int]bool{},
+	b := &box{dir: dir, net: net, guard: v.guard, env: maps.Clone(env), ports: slices.Clone(r.Ports), groups: map[int]bool{},
 		i: contract.Instance{ID: id, Name: r.Name, State: contract.StateRunning, NativeState: "up", CreatedAt: v.now(),
 			Labels: maps.Clone(r.Labels), Tags: &tags, Image: r.Image, HomeDir: dir, WorkDir: dir,
 			Isolation: contract.IsolationNone, Freshness: contract.FreshnessLive}}
