@@ -148,7 +148,16 @@ func snapshotDeletable(ctx context.Context, t *trial) error {
 	if slices.Contains(snapshotIDs(all), s.ID) || !slices.Contains(snapshotIDs(all), other.ID) {
 		return fmt.Errorf("after deleting %s and not %s the listing has %v", s.ID, other.ID, snapshotIDs(all))
 	}
-	return joinErrors(t.alive(ctx, sb), t.hasMark(ctx, sb, dir))
+	if err := joinErrors(t.alive(ctx, sb), t.hasMark(ctx, sb, dir), t.destroyed(ctx, sb)); err != nil {
+		return err
+	}
+	if _, err := t.s.p.DeleteSnapshot(ctx, other.ID); err != nil {
+		return fmt.Errorf("deleting a capture whose source is gone: %w", err)
+	}
+	if _, err := t.s.table().InspectSnapshot(ctx, other.ID); !isAbsent(err) {
+		return fmt.Errorf("a look-up of a deleted capture whose source is gone: %v; want not_found", err)
+	}
+	return nil
 }
 
 func snapshotRestore(ctx context.Context, t *trial) error {

@@ -106,7 +106,21 @@ func portClosed(ctx context.Context, t *trial) error {
 		return err
 	}
 	_, err = sb.PortURL(ctx, checkedPort+1)
-	return wantCode(err, port.CodeFailedPrecondition, "a port that is not published")
+	if err := wantCode(err, port.CodeFailedPrecondition, "a port that is not published"); err != nil {
+		return err
+	}
+	gone, err := t.create(ctx, sandbox.WithPorts(checkedPort+4))
+	if err != nil {
+		return err
+	}
+	if _, err := t.s.table().PortURL(ctx, gone.ID(), checkedPort+4); err != nil {
+		return fmt.Errorf("a published port: %w", err)
+	}
+	if err := t.destroyed(ctx, gone); err != nil {
+		return err
+	}
+	_, err = t.s.table().PortURL(ctx, gone.ID(), checkedPort+4)
+	return wantCode(err, port.CodeNotFound, "a port of a sandbox that is gone")
 }
 
 func readLogs(ctx context.Context, sb *sandbox.Sandbox, r contract.LogsRequest) (text string, err error) {

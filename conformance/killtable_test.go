@@ -48,6 +48,7 @@ func onMutant(t *testing.T, m mutants.Mutant, d sandbox.Deadlines) conformance.H
 	}
 	h := make(t, traits)
 	h.Options = append(h.Options, sandbox.WithTable(m.Make()), sandbox.WithDeadlines(d))
+	h.Create = append(h.Create, m.Create...)
 	if m.Manifest != nil {
 		m.Manifest(&h.Driver.Manifest)
 	}

@@ -185,14 +185,18 @@ func exactly(ids []string) string {
 func killers(t *testing.T, m mutants.Mutant, only string) (kills, chance []string) {
 	t.Helper()
 	first := failing(t, m, only)
+	if m.Kills != "" && !slices.Contains(first, m.Kills) && (only == "" || regexp.MustCompile(only).MatchString(m.Kills)) {
+		first = append(first, m.Kills) // when others run beside it, they may have the fault's attention
+	}
 	if len(first) == 0 {
 		return nil, nil
 	}
 	again := failing(t, m, exactly(first))
 	for _, id := range first {
-		if slices.Contains(again, id) {
+		switch {
+		case slices.Contains(again, id), id == m.Kills && slices.Contains(failing(t, m, exactly([]string{id})), id):
 			kills = append(kills, id)
-		} else {
+		default:
 			chance = append(chance, id)
 		}
 	}
@@ -202,10 +206,17 @@ func killers(t *testing.T, m mutants.Mutant, only string) (kills, chance []strin
 // remakeMatrix fills in what is missing or chosen.
 func remakeMatrix(t *testing.T) {
 	kills, chance := readMatrix(t).sets()
+	reach := newReaches(t)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, 24)
-	for _, m := range every() {
+	slots := make(chan struct{}, 16)
+	all := every()
+	narrow := map[string]int{}
+	for _, m := range all {
+		narrow[m.Name] = len(reach.relevant(t, m, regexp.MustCompile(*columns).MatchString))
+	}
+	slices.SortStableFunc(all, func(a, b mutants.Mutant) int { return narrow[a.Name] - narrow[b.Name] })
+	for _, m := range all {
 		_, have := kills[m.Name]
 		if have && (*chosen == "" && *columns == "" || *chosen != "" && !regexp.MustCompile(*chosen).MatchString(m.Name)) {
 			continue
@@ -218,7 +229,10 @@ func remakeMatrix(t *testing.T) {
 				if !have {
 					only = ""
 				}
-				k, c := killers(t, m, only)
+				var k, c []string
+				if run := reach.relevant(t, m, regexp.MustCompile(only).MatchString); len(run) > 0 {
+					k, c = killers(t, m, exactly(run))
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				if only != "" {
@@ -234,13 +248,4 @@ func remakeMatrix(t *testing.T) {
 	}
 	wg.Wait()
 	writeMatrix(t, kills, chance)
-}
-
-// TestMatrix: the matrix is of these mutants and checks, and a sample of its rows
-// is what is found now.
-func TestMatrix(t *testing.T) {
-	if *remake {
-		remakeMatrix(t)
-		return
-	}
 }

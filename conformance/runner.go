@@ -198,7 +198,7 @@ func (r *runner) one(ctx context.Context, c check) {
 func (r *runner) execute(ctx context.Context, c check) *Result {
 	res := r.blank(c)
 	res.StartedAt = time.Now().UTC()
-	t := &trial{s: r.s, calls: map[string]int{}, requests: map[string][]any{}}
+	t := &trial{s: r.s, id: c.ID, calls: map[string]int{}, requests: map[string][]any{}}
 	ctx = context.WithValue(ctx, trialKey{}, t)
 	cctx, cancel := context.WithTimeoutCause(ctx, r.s.opts.CheckTimeout, errCheckDeadline)
 	err := r.guarded(cctx, c, t)

@@ -18,7 +18,8 @@ import (
 // trial is one execution of one check: what it made, and what reached the
 // adapter under its context.
 type trial struct {
-	s *suite
+	s  *suite
+	id string // of the check
 
 	mu       sync.Mutex
 	calls    map[string]int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/port"
+	"github.com/agentworkforce/sbx/sandbox"
 )
 
 // Mutant is one fault.
@@ -25,13 +26,15 @@ type Mutant struct {
 	Remote bool
 	// Make returns a fresh decorator; what it remembers belongs to one run.
 	Make func() func(contract.Table) contract.Table
+	// Create is what every sandbox is created with besides.
+	Create []sandbox.CreateOption
 	// Manifest, when set, changes what the provider claims.
 	Manifest func(*contract.Manifest)
 }
 
 // All returns every mutant, by family.
 func All() []Mutant {
-	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants(), truthMutants(), secretMutants(), remoteMutants())
+	return slices.Concat(lifeMutants(), createMutants(), execMutants(), listMutants(), fileMutants(), liveMutants(), stateMutants(), copyMutants(), extentMutants(), truthMutants(), secretMutants(), habitMutants(), wrapperMutants(), remoteMutants())
 }
 
 // plain is a fault that remembers nothing.

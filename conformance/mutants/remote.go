@@ -31,6 +31,24 @@ func remoteMutants() []Mutant {
 		{Name: "refused command is exit 1", Seen: "run() that turns any failure into a result", Kills: "honesty.exec-failure-is-not-exit", Make: execErrorIs(1, port.CodeOutcomeUnknown, port.CodeInvalidArgument, port.CodeUnavailable, port.CodeFailedPrecondition)},
 		{Name: "missing exit code is 0", Seen: "exitCode ?? 0", Kills: "honesty.exit-unknown", Make: execErrorIs(0, port.CodeExitUnknown)},
 		{Name: "broken output is whole", Seen: "streams whose end is the end of the connection", Kills: "honesty.stream-needs-end", Make: plain(brokenIsWhole)},
+		{Name: "output so far is dropped", Seen: "an error in the place of a result", Kills: "honesty.stream-needs-end",
+			Make: onExec(func(next func(context.Context, string, contract.Command) (contract.ExecResult, error), ctx context.Context,
+				id string, c contract.Command) (contract.ExecResult, error) {
+				res, err := next(ctx, id, c)
+				if err != nil {
+					res = contract.ExecResult{}
+				}
+				return res, err
+			})},
+		{Name: "cut command changed nothing", Seen: "every broken connection taken for a request that never left", Kills: "honesty.exec-cut-is-unknown",
+			Make: onExec(func(next func(context.Context, string, contract.Command) (contract.ExecResult, error), ctx context.Context,
+				id string, c contract.Command) (contract.ExecResult, error) {
+				res, err := next(ctx, id, c)
+				if port.CodeOf(err) == port.CodeExitUnknown && ctx.Err() == nil {
+					err = &port.Error{Code: port.CodeUnavailable, Op: "Exec", ID: id, Outcome: port.OutcomeUnchanged}
+				}
+				return res, err
+			})},
 		{Name: "cut command is sent again", Seen: "a retry around run()", Kills: "honesty.exec-cut-is-unknown", Make: execAgain(port.CodeExitUnknown)},
 		{Name: "lost command is sent again", Seen: "a retry below run()", Kills: "honesty.mutation-not-resent", Make: execAgain(port.CodeOutcomeUnknown)},
 		{Name: "lost create is sent again", Seen: "an HTTP client that retries a POST", Kills: "honesty.create-not-resent", Make: plain(createAgain(port.CodeOutcomeUnknown, 1))},

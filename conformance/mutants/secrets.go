@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +47,11 @@ func secretMutants() []Mutant {
 		{Name: "any key will do for what was seen", Seen: "a cache before the check of the key", Kills: "honesty.wrong-key-refused", Make: cachedInspect},
 		{Name: "first page only", Seen: "list() that takes what one request gives", Kills: "honesty.list-drained",
 			Make: onList(func(_ contract.ListRequest, all []contract.Instance, err error) ([]contract.Instance, error) {
+				return all[:min(len(all), 5)], err
+			})},
+		{Name: "five newest only", Seen: "a dashboard's query used as list()", Kills: "honesty.list-drained",
+			Make: onList(func(_ contract.ListRequest, all []contract.Instance, err error) ([]contract.Instance, error) {
+				slices.SortFunc(all, func(a, b contract.Instance) int { return b.CreatedAt.Compare(*a.CreatedAt) })
 				return all[:min(len(all), 5)], err
 			})},
 		{Name: "silence is idleness", Seen: "idle clocks that count requests, not commands", Kills: "honesty.busy-is-not-idle", Make: idleClock},
