@@ -13,7 +13,6 @@ import (
 	"github.com/agentworkforce/sbx/conformance/mutants"
 	"github.com/agentworkforce/sbx/conformance/peers"
 	"github.com/agentworkforce/sbx/generated/contract"
-	"github.com/agentworkforce/sbx/schema"
 )
 
 const (
@@ -81,8 +80,9 @@ operations around the reference vendor, which passes clean. This page is written
 | made by machine, every operation in every kind | %s |
 
 A mutant made by hand is caught when the check that claims its rule fails. One made by machine is caught when a check
-of its operation fails, and fails again when it is run by itself; which others fail is not in the table. A check that
-ends unknown has caught nothing.
+of its operation fails, and fails again when it is run by itself. Which others fail is in the matrix, see below. A
+check that ends unknown has caught nothing. Some mutants are of the adapter of the same vendor over HTTP, where faults
+are put between the two; some are no fault of an operation but of how a provider is declared or created with.
 
 ## Made by hand
 
@@ -97,7 +97,7 @@ ends unknown has caught nothing.
 	}
 	machineText(&b, machine)
 	survivorsText(t, &b, machine)
-	unclaimedText(t, &b, rows)
+	matrixText(t, &b)
 	return b.String()
 }
 
@@ -157,44 +157,6 @@ func survivorsText(t *testing.T, b *strings.Builder, rows []kill) {
 		if !used[name] && !*update {
 			t.Errorf("%s is explained as a survivor, and is caught", name)
 		}
-	}
-}
-
-// unclaimedText names the checks that no mutant is the claim of.
-func unclaimedText(t *testing.T, b *strings.Builder, rows []kill) {
-	checks, err := schema.Checks()
-	require.NoError(t, err)
-	claimed, first := map[string]int{}, map[string]bool{}
-	for _, m := range mutants.All() {
-		claimed[m.Kills]++
-	}
-	for _, k := range rows {
-		for _, id := range k.Checks {
-			first[id] = true
-		}
-	}
-	var none []string
-	implemented := 0
-	for _, c := range checks {
-		if c.Implemented {
-			implemented++
-			if claimed[c.ID] == 0 && !first[c.ID] {
-				none = append(none, c.ID)
-			}
-		}
-	}
-	fmt.Fprintf(b, `
-## Checks without a mutant of their own
-
-Of %d checks that have a function, %d are the claim of at least one hand-made mutant; no mutant is claimed by two, so
-no two checks are there for the same faults. Whether two checks always fail together over all mutants is not
-measured. The checks below caught nothing here. Those of honesty behind a stand-in need an endpoint, which the reference
-vendor does not have; four of them found faults of a real adapter. Others guard what the library itself does, which a fault
-of an adapter does not break, or need another process.
-
-`, implemented, len(claimed))
-	for _, id := range none {
-		fmt.Fprintf(b, "- `%s`\n", id)
 	}
 }
 
