@@ -150,7 +150,7 @@ func failing(t *testing.T, m mutants.Mutant, only string) []string {
 		deadlines = patient()
 	}
 	h := onMutant(t, m, deadlines)
-	opts := conformance.RunOptions{StateDir: t.TempDir(), CheckTimeout: time.Minute, Parallel: 12, Child: noChild}
+	opts := conformance.RunOptions{StateDir: t.TempDir(), CheckTimeout: time.Minute, Parallel: 12}
 	if only != "" {
 		opts.Run = regexp.MustCompile(only)
 	}
@@ -172,9 +172,6 @@ func failing(t *testing.T, m mutants.Mutant, only string) []string {
 func brisk() sandbox.Deadlines {
 	return sandbox.Deadlines{Destroy: 4 * time.Second, Ready: 6 * time.Second, Lookup: 6 * time.Second}
 }
-
-// noChild is nil: what a mutant remembers is in this process.
-var noChild func(context.Context, string, string) (conformance.Child, error)
 
 func exactly(ids []string) string {
 	var quoted []string

@@ -59,7 +59,8 @@ func habitMutants() []Mutant {
 				return err
 			})},
 		{Name: "commands prolong the life", Seen: "idle clocks that move the end", Kills: "honesty.use-keeps-lifetime", Make: prolonged},
-		{Name: "unused sandbox goes back to the pool", Seen: "warm pools that keep what nobody worked in", Kills: "must-fire.normal", Make: pooled},
+		{Name: "unused sandbox goes back to the pool", Seen: "warm pools that keep what nobody worked in", Kills: "must-fire.normal", Make: pooled(1)},
+		{Name: "untouched sandbox goes back to the pool", Seen: "warm pools that keep what nobody has reached yet", Kills: "must-fire.half-created", Make: pooled(0)},
 		{Name: "gone, and back", Seen: "replicas that answer in turn", Kills: "honesty.tombstone-is-gone", Make: comesBack},
 		{Name: "calls at once share a target", Seen: "SDKs with one global client", Kills: "honesty.sandboxes-apart", Make: oneTarget},
 		{Name: "eight commands at most", Seen: "a pool whose refusal is an error", Kills: "exec.parallel-16", Make: eightAtMost},
@@ -130,30 +131,34 @@ func prolonged() func(contract.Table) contract.Table {
 	}
 }
 
-// pooled accepts the destroy of a sandbox in which only readiness was asked for,
-// and keeps it.
-func pooled() func(contract.Table) contract.Table {
-	var mu sync.Mutex
-	used := map[string]int{}
-	return func(t contract.Table) contract.Table {
-		exec, destroy := t.Exec, t.Destroy
-		t.Exec = func(ctx context.Context, id string, c contract.Command) (contract.ExecResult, error) {
-			mu.Lock()
-			used[id]++
-			mu.Unlock()
-			return exec(ctx, id, c)
-		}
-		t.Destroy = func(ctx context.Context, id string) (port.DestroyOutcome, error) {
-			mu.Lock()
-			idle := used[id] == 1
-			mu.Unlock()
-			if idle {
-				return port.DestroyAccepted, nil
-			}
-			return destroy(ctx, id)
-		}
-		return t
+// pooled accepts the destroy of a sandbox in which so many commands were run, and
+// keeps it; one is what readiness takes.
+func pooled(commands int) func() func(contract.Table) contract.Table {
+	return func() func(contract.Table) contract.Table {
+		var mu sync.Mutex
+		used := map[string]int{}
+		return func(t contract.Table) contract.Table { return keptIf(t, &mu, used, commands) }
 	}
+}
+
+func keptIf(t contract.Table, mu *sync.Mutex, used map[string]int, commands int) contract.Table {
+	exec, destroy := t.Exec, t.Destroy
+	t.Exec = func(ctx context.Context, id string, c contract.Command) (contract.ExecResult, error) {
+		mu.Lock()
+		used[id]++
+		mu.Unlock()
+		return exec(ctx, id, c)
+	}
+	t.Destroy = func(ctx context.Context, id string) (port.DestroyOutcome, error) {
+		mu.Lock()
+		idle := used[id] == commands
+		mu.Unlock()
+		if idle {
+			return port.DestroyAccepted, nil
+		}
+		return destroy(ctx, id)
+	}
+	return t
 }
 
 // comesBack shows a sandbox again half a second after it was gone.
