@@ -5,7 +5,7 @@ package conformance_test
 // Why no mutant makes a check fail.
 const (
 	reserved  = "Its capability has no operations yet: it ends refused as declared, or unknown."
-	libraries = "It guards what the library does before it calls an adapter, which no fault of an adapter changes; the tests of package sandbox break it."
+	libraries = "It guards what the library does before it calls an adapter, which no fault of an adapter changes."
 	elsewhere = "It needs another process that sees the same vendor, which the one in memory has not; every provider's own run has it."
 )
 
