@@ -209,9 +209,10 @@ func (f *fault) times() int {
 	return f.n
 }
 
-// quick are deadlines that a check of failures can wait for.
+// quick are deadlines that a check of failures can wait for, and in which a loaded
+// machine still answers.
 func quick() sandbox.Deadlines {
-	return sandbox.Deadlines{Ready: 2 * time.Second, Destroy: 2 * time.Second}
+	return sandbox.Deadlines{Ready: 4 * time.Second, Destroy: 4 * time.Second}
 }
 
 func randomID() string {

@@ -43,6 +43,20 @@ func (m *tmux) enter(line string) {
 	m.do("send-keys", "Enter")
 }
 
+// answers types line again and again until the screen holds text.
+func (m *tmux) answers(line, text string) {
+	m.t.Helper()
+	until(m.t, line+" shows "+text, func() bool {
+		m.enter(line)
+		for range 10 {
+			if strings.Contains(m.do("capture-pane", "-p"), text) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // sees waits until the screen holds text.
 func (m *tmux) sees(text string) {
 	m.t.Helper()
@@ -78,8 +92,7 @@ func TestSSHOnARealTerminal(t *testing.T) {
 			m.enter("stty size")
 			m.sees("30 90")
 			m.do("resize-window", "-x", "100", "-y", "40")
-			m.enter("stty size")
-			m.sees("40 100")
+			m.answers("stty size", "40 100") // the change of size travels by itself
 
 			m.enter("clear; seq 1 500 > numbers; vi numbers")
 			m.sees("numbers")
