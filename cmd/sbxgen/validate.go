@@ -42,9 +42,8 @@ func newValidateCmd(s streams) *cobra.Command {
 			"With --fix an entry that says verified and is refused for what its evidence shows is\n" +
 			"set to unknown, with the reason; comments, links and everything else stay. Nothing\n" +
 			"ever sets an entry to verified but a person.\n\n" +
-			"With --deep the program gitleaks looks for secrets in the same files, besides the\n" +
-			"scan that always runs. It has to be in PATH: it is never fetched, and without it the\n" +
-			"exit code is 2, because what was asked for did not take place.\n\n" +
+			"With --deep the rules of gitleaks look for secrets in the same files, besides the scan\n" +
+			"that always runs. They look through base64, and take a second for a tree like sbx.\n\n" +
 			"With --types adapters are also compiled against what their manifests claim, and what\n" +
 			"they export is searched for the vendor's own types. That builds what they import.",
 		Args: cobra.ArbitraryArgs,
