@@ -54,6 +54,7 @@ func TestWhatIsRefusedCreatesNothing(t *testing.T) {
 		"class and resources": {port.CodeInvalidArgument, both(sandbox.WithClass("small"), sandbox.WithResources(contract.Resources{}))},
 		"image and snapshot":  {port.CodeInvalidArgument, both(sandbox.WithImage("a"), sandbox.WithFromSnapshot("b"))},
 		"env name":            {port.CodeInvalidArgument, sandbox.WithEnv(map[string]string{"A-B": dummy})},
+		"env name reserved":   {port.CodeInvalidArgument, sandbox.WithEnv(map[string]string{"FAKE_MARK": dummy})},
 		"env name empty":      {port.CodeInvalidArgument, sandbox.WithEnv(map[string]string{"": dummy})},
 		"reserved label":      {port.CodeInvalidArgument, sandbox.WithLabels(map[string]string{"SBX.owner": "me"})},
 		"long label":          {port.CodeInvalidArgument, sandbox.WithLabels(map[string]string{"k": strings.Repeat("v", 9)})},

@@ -16,7 +16,7 @@ import (
 // this provider does not have. Nothing is dropped silently.
 func (p *Provider) checkCreate(op operation, o *createOptions) error {
 	r := &o.request
-	if reason := checkRequest(r, o); reason != "" {
+	if reason := p.checkRequest(r, o); reason != "" {
 		return p.refuse(op, port.CodeInvalidArgument, reason)
 	}
 	for _, need := range []struct {
@@ -43,7 +43,7 @@ func (p *Provider) checkCreate(op operation, o *createOptions) error {
 	return p.checkLabels(op, r.Labels)
 }
 
-func checkRequest(r *contract.CreateRequest, o *createOptions) string {
+func (p *Provider) checkRequest(r *contract.CreateRequest, o *createOptions) string {
 	switch {
 	case r.Class != "" && r.Resources != nil:
 		return "give a machine class or resources, not both"
@@ -56,7 +56,7 @@ func checkRequest(r *contract.CreateRequest, o *createOptions) string {
 	case strings.ContainsRune(r.Name+r.Image+r.FromSnapshot, 0):
 		return "a name holds a NUL byte"
 	}
-	if reason := checkEnv(r.Env); reason != "" {
+	if reason := p.checkEnv(r.Env); reason != "" {
 		return reason
 	}
 	for _, port := range r.Ports {
@@ -99,7 +99,7 @@ func checkSizes(r *contract.CreateRequest) string {
 }
 
 // checkEnv never shows a value.
-func checkEnv(env map[string]string) string {
+func (p *Provider) checkEnv(env map[string]string) string {
 	names := make([]string, 0, len(env))
 	for name := range env {
 		names = append(names, name)
@@ -111,6 +111,9 @@ func checkEnv(env map[string]string) string {
 		}
 		if strings.ContainsRune(env[name], 0) {
 			return fmt.Sprintf("the value of environment variable %s holds a NUL byte", name)
+		}
+		if slices.Contains(p.driver.Manifest.EnvReserved, name) {
+			return fmt.Sprintf("the environment variable %s is reserved by this provider", name)
 		}
 	}
 	return ""
@@ -197,7 +200,7 @@ func (p *Provider) checkCommand(c contract.Command) string {
 	case len(c.Stdin) > 0 && c.OpenStdin:
 		return "standard input is given whole or kept open, not both"
 	}
-	return checkEnv(c.Env)
+	return p.checkEnv(c.Env)
 }
 
 // commandLife is how long a command may run: what it says, else the declared

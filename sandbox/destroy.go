@@ -112,6 +112,7 @@ func (p *Provider) otherScope(op operation) error {
 // an unknown outcome is asked again; a definite refusal is not.
 func (p *Provider) acknowledge(ctx context.Context, op operation, res resource, t target, report *DestroyReport) error {
 	wait := backoff{next: 100 * time.Millisecond, most: 5 * time.Second}
+	perhaps := false // an attempt may have removed it, whatever a later one says
 	for {
 		report.Attempts++
 		outcome, err := res.destroy(ctx, t.id)
@@ -130,9 +131,15 @@ func (p *Provider) acknowledge(ctx context.Context, op operation, res resource, 
 		known, _ := errors.AsType[*Error](err)
 		again := known.Retryable || known.Outcome == port.OutcomeUnknown || known.Code == port.CodeUnavailable ||
 			known.Code == port.CodeRateLimited
-		if !again || !wait.wait(ctx, known.RetryAfter) {
-			return err
+		perhaps = perhaps || known.Outcome == port.OutcomeUnknown
+		if again && wait.wait(ctx, known.RetryAfter) {
+			continue
 		}
+		if perhaps && known.Outcome != port.OutcomeUnknown {
+			err = p.fail(ctx, op, &Error{Code: port.CodeOutcomeUnknown, Outcome: port.OutcomeUnknown,
+				Reason: "an attempt may have removed it, and asking again was refused", Err: err})
+		}
+		return err
 	}
 }
 

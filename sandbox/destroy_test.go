@@ -304,3 +304,29 @@ func TestTheControlReadIsTheBestThereIs(t *testing.T) {
 		require.Equal(t, want == "list", r.Evidence.Listed != nil)
 	}
 }
+
+// The connection breaks while a destroy is under way, and when it is asked again
+// nobody answers: that it was refused then does not say that nothing happened.
+func TestAnUnknownDestroyStaysUnknownWhenAskedAgain(t *testing.T) {
+	w := newWorld(t)
+	asked := 0
+	p := w.open(table(func(tb *contract.Table) {
+		inner := tb.Destroy
+		tb.Destroy = func(ctx context.Context, id string) (port.DestroyOutcome, error) {
+			if asked++; asked > 1 {
+				return "", &port.Error{Code: port.CodePermissionDenied, Outcome: port.OutcomeUnchanged}
+			}
+			if _, err := inner(ctx, id); err != nil {
+				return "", err
+			}
+			return "", &port.Error{Code: port.CodeOutcomeUnknown, Outcome: port.OutcomeUnknown}
+		}
+	}))
+	s, err := p.Create(t.Context(), sandbox.SkipReady())
+	require.NoError(t, err)
+	_, err = s.Destroy(t.Context())
+	e := code(t, err, port.CodeOutcomeUnknown)
+	require.Equal(t, port.OutcomeUnknown, e.Outcome)
+	require.ErrorIs(t, err, port.Is(port.CodePermissionDenied), "why it could not be asked again")
+	require.Greater(t, asked, 1)
+}

@@ -289,7 +289,8 @@ func supported() []contract.Capability {
 
 func manifest(caps ...contract.Capability) contract.Manifest {
 	m := contract.Manifest{ID: "fake", Claims: map[string]contract.Claim{}, GoneProof: contract.GoneProofBoth,
-		Egress: contract.EgressControlNone, Isolation: contract.IsolationNone, ForkKeeps: contract.KeepsDisk,
+		EnvReserved: []string{"FAKE_MARK"},
+		Egress:      contract.EgressControlNone, Isolation: contract.IsolationNone, ForkKeeps: contract.KeepsDisk,
 		Labels:         contract.LabelRules{Encoding: contract.LabelEncodingMap, Filter: contract.LabelFilterServer},
 		Settings:       []contract.SettingRule{{Key: "token", Env: "FAKE_TOKEN", Aliases: []string{"OLD_TOKEN"}, Secret: true, Type: contract.SettingTypeString}},
 		CredentialSets: [][]string{{"token"}}}

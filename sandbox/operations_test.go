@@ -164,7 +164,8 @@ func TestCommandsAreCheckedAndAlwaysHaveALife(t *testing.T) {
 	s, err := p.Create(t.Context())
 	require.NoError(t, err)
 	for _, c := range []contract.Command{{}, {Argv: []string{""}}, {Argv: []string{"a"}, Script: "b"}, {Script: "a\x00"},
-		{Script: "a", Timeout: -1}, {Script: "a", Timeout: 2 * hour}, {Script: "a", Env: map[string]string{"1A": dummy}}} {
+		{Script: "a", Timeout: -1}, {Script: "a", Timeout: 2 * hour}, {Script: "a", Env: map[string]string{"1A": dummy}},
+		{Script: "a", Env: map[string]string{"FAKE_MARK": dummy}}} {
 		got = contract.Command{}
 		_, err := s.Exec(t.Context(), c)
 		require.NotContains(t, code(t, err, port.CodeInvalidArgument).Error(), dummy)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentworkforce/sbx/generated/contract"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/port"
 )
@@ -211,6 +212,20 @@ func (r *reaper) provider(ctx context.Context, id string) (*Provider, error) {
 // a run of its own.
 func (r *reaper) act(ctx context.Context, th *thing, item *ReapItem) {
 	p := r.providers[th.provider]
+	release, claimed, err := r.claim(ctx, p, th)
+	if err != nil {
+		item.Err = p.redact().String(err.Error())
+		return
+	}
+	defer func() {
+		if err := release(); err != nil {
+			item.Err = first(item.Err, p.redact().String(err.Error()))
+		}
+	}()
+	if claimed {
+		item.Verdict, item.Reason = VerdictSkipKept, "somebody has found it meanwhile and keeps it"
+		return
+	}
 	record, settled, err := r.recorder(ctx, p, th)
 	switch {
 	case errors.Is(err, ledger.ErrAlive):
@@ -234,6 +249,32 @@ func (r *reaper) act(ctx context.Context, th *thing, item *ReapItem) {
 	if err != nil {
 		item.Err = p.redact().String(err.Error())
 	}
+}
+
+// claim keeps Ensure from finding what is about to be destroyed: an Ensure of the
+// same key takes a thing that nobody was given for its own. claimed says that one
+// has.
+func (r *reaper) claim(ctx context.Context, p *Provider, th *thing) (release func() error, claimed bool, err error) {
+	key := th.labels[labelKey]
+	if key == "" || th.given || th.kind != ledger.KindSandbox {
+		return func() error { return nil }, false, nil
+	}
+	ctx, cancel := within(ctx, limitLookup, p.opts.deadlines.Lookup)
+	defer cancel()
+	release, err = p.lease(ctx, operation{name: "Reap", effect: contract.EffectRead, id: th.id}, th.scope, key)
+	if err != nil {
+		return nil, false, err
+	}
+	now, err := p.book.things(ctx)
+	if err != nil {
+		return nil, false, join(err, release())
+	}
+	for _, other := range now {
+		if other.provider == th.provider && other.scope == th.scope && other.intent == th.intent {
+			claimed = claimed || other.given
+		}
+	}
+	return release, claimed, nil
 }
 
 // recorder takes over the file in which th was opened. settled says that by now

@@ -50,7 +50,7 @@ func otherProcess(role string) error {
 				die()
 			}
 			i, err := create(ctx, r)
-			if role == "die-after-create" {
+			if role == "die-after-create" || os.Getenv("SANDBOX_TEST_DIE") == "after-create" {
 				die()
 			}
 			return i, err
@@ -86,7 +86,7 @@ func otherProcess(role string) error {
 		return errors.Join(err, p.Close())
 	}
 	opt := sandbox.CreateOptions(sandbox.Scoped(), sandbox.WithName("my-box"))
-	if strings.HasPrefix(role, "kept") {
+	if strings.HasPrefix(role, "kept") || os.Getenv("SANDBOX_TEST_KEPT") != "" {
 		opt = sandbox.Kept()
 	}
 	if role == "kept-reap-after" {
@@ -197,6 +197,55 @@ func TestWhatAKilledProcessLeftIsReaped(t *testing.T) {
 	}
 }
 
+// What was to be kept and was never given to anybody is nobody's: its run died in
+// the middle of the create.
+func TestAKeptThingThatNobodyWasGivenIsReaped(t *testing.T) {
+	t.Setenv("SANDBOX_TEST_KEPT", "yes")
+	w := newWorld(t)
+	w.killed("die-after-create")
+	require.Len(t, w.c.ids(t), 1)
+	item := one(t, w.reap(false))
+	require.Equal(t, sandbox.VerdictReap, item.Verdict, item.Reason)
+	require.Len(t, w.c.ids(t), 1, "a dry run")
+	require.True(t, one(t, w.reap(true)).Destroy.VerifiedGone)
+	require.Empty(t, w.c.ids(t))
+	require.Empty(t, w.reap(false).Items)
+
+	w.killed("die-before-create")
+	require.Equal(t, sandbox.VerdictUnknown, one(t, w.reap(true)).Verdict, "the request may still be under way")
+	require.Equal(t, sandbox.VerdictAbsent, one(t, w.reap(true, later(time.Hour))).Verdict)
+
+	w.killed("die-with-box") // its ID is on record
+	require.Equal(t, sandbox.VerdictSkipKept, one(t, w.reap(true)).Verdict)
+	require.Len(t, w.c.ids(t), 1)
+	w.legal()
+}
+
+// An Ensure finds what a killed Ensure of the same key made, also while somebody
+// reaps: it is destroyed before it is found, or found and kept.
+func TestReapAndEnsureAgreeOnWhatNobodyWasGiven(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("SANDBOX_TEST_DIE", "after-create")
+	w.killed("ensure")
+	t.Setenv("SANDBOX_TEST_DIE", "")
+	require.Len(t, w.c.ids(t), 1)
+	var found string
+	r := w.reap(true, faulty(func(tb *contract.Table) {
+		list := tb.List
+		tb.List = func(ctx context.Context, r contract.ListRequest) ([]contract.Instance, error) {
+			rows, err := list(ctx, r)
+			if found == "" { // between the look and the act
+				id, processErr := w.process("ensure")
+				found, err = id, errors.Join(err, processErr)
+			}
+			return rows, err
+		}
+	}))
+	require.Equal(t, w.c.ids(t), []string{found})
+	require.Equal(t, sandbox.VerdictSkipKept, one(t, r).Verdict)
+	w.legal()
+}
+
 func TestAnIntentWithoutACreate(t *testing.T) {
 	w := newWorld(t)
 	w.killed("die-before-create")
@@ -303,6 +352,21 @@ func TestADamagedLedgerIsReported(t *testing.T) {
 	require.True(t, r.Unresolved())
 	require.True(t, one(t, r).Destroy.VerifiedGone, "what can be trusted is acted on")
 	require.Empty(t, w.c.ids(t))
+}
+
+// A ledger that is the only one and cannot be read leaves everything unknown; it is
+// no failure to look.
+func TestALedgerThatCannotBeReadIsUnknown(t *testing.T) {
+	w := newWorld(t)
+	w.killed("die-with-box")
+	for path, raw := range w.ledgers() {
+		lines := strings.SplitAfter(raw, "\n")
+		require.NoError(t, os.WriteFile(path, []byte(lines[0]+strings.Join(lines[2:], "")), 0o600))
+	}
+	r := w.reap(true)
+	require.Len(t, r.Problems, 1)
+	require.True(t, r.Unresolved())
+	require.Len(t, w.c.ids(t), 1)
 }
 
 func TestTwoProcessesEnsureOne(t *testing.T) {

@@ -41,6 +41,8 @@ func (r *reaper) release(th *thing) (Verdict, string) {
 		return VerdictSkipAlive, "run " + run.Run + " lives"
 	}
 	switch {
+	case th.disposition == ledger.Kept && !th.given:
+		return "", "it was being made by a run that is dead, and nobody was given it"
 	case th.disposition == ledger.Scoped:
 		return "", "it belonged to a run that is dead"
 	case th.disposition != ledger.Kept:

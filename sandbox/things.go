@@ -21,6 +21,7 @@ type thing struct {
 	entries []located
 	updated time.Time
 	stray   bool // found at the vendor, not in a ledger
+	given   bool // a ledger has its ID: somebody was given it
 }
 
 type located struct {
@@ -98,7 +99,7 @@ func (b *book) things(ctx context.Context) ([]*thing, error) {
 // mergeRuns folds each file and joins the entries of the same intent, in the
 // order in which they were first opened.
 func mergeRuns(runs []ledger.RunInfo) ([]*thing, error) {
-	var out []*thing
+	out := []*thing{} // not nil: a file that cannot be read says nothing about the others
 	var errs []error
 	byIntent := map[string]*thing{}
 	for _, run := range runs {
@@ -130,6 +131,7 @@ func (t *thing) take(run ledger.RunInfo, e *ledger.Entry) {
 	t.entries = append(t.entries, located{run: run, entry: e, otherIDs: e.OtherIDs})
 	t.provider, t.kind, t.scope, t.intent = first(t.provider, e.Provider), e.Kind, e.Scope, e.Intent
 	t.id, t.name, t.parent = first(t.id, e.ID), first(t.name, e.Name), first(t.parent, e.Parent)
+	t.given = t.id != ""
 	if t.labels == nil {
 		t.labels = e.Labels
 	}

@@ -71,6 +71,11 @@ func (a *app) stream(ctx context.Context, sb *sandbox.Sandbox, c contract.Comman
 	if err != nil {
 		return ending{}, err
 	}
+	return a.attend(ctx, proc, input)
+}
+
+// attend passes on the streams of a command until it has ended.
+func (a *app) attend(ctx context.Context, proc port.Process, input bool) (ending, error) {
 	inputErr := make(chan error, 1)
 	if input && proc.Stdin() != nil {
 		go func() { inputErr <- feed(proc.Stdin(), a.in) }()
@@ -78,24 +83,34 @@ func (a *app) stream(ctx context.Context, sb *sandbox.Sandbox, c contract.Comman
 	broken, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var copies sync.WaitGroup
-	pump := func(w io.Writer, r io.Reader) {
+	var lost [2]error // what a stream ended with before the command's own end
+	pump := func(i int, w io.Writer, r io.Reader) {
 		if r == nil {
 			return
 		}
 		copies.Go(func() {
-			if _, err := io.Copy(w, r); err != nil {
-				stop(outputError{err})
+			to := &sink{w: w}
+			_, err := io.Copy(to, r)
+			switch {
+			case to.err != nil:
+				stop(outputError{to.err})
+			case err != nil:
+				lost[i] = fmt.Errorf("some of its output is lost: %w", err)
 			}
 		})
 	}
-	pump(a.out, proc.Stdout())
-	pump(a.err, proc.Stderr())
+	pump(0, a.out, proc.Stdout())
+	pump(1, a.err, proc.Stderr())
 	code, err := wait(broken, proc)
-	if err == nil {
+	whole := err == nil // then the streams have ends of their own
+	if whole {
 		copies.Wait()
 	}
 	closed := proc.Close()
 	copies.Wait()
+	if whole {
+		err = join(lost[0], lost[1])
+	}
 	if cause, ok := errors.AsType[outputError](context.Cause(broken)); ok && ctx.Err() == nil {
 		err = join(cause, err)
 	}
@@ -106,6 +121,19 @@ func (a *app) stream(ctx context.Context, sb *sandbox.Sandbox, c contract.Comman
 	}
 	err = join(err, closed)
 	return ending{known: err == nil, code: code}, err
+}
+
+// sink remembers that it could not be written to: io.Copy does not tell that from
+// a read that failed.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
 }
 
 // outputError: what a command wrote could not be passed on.
@@ -123,7 +151,8 @@ func wait(ctx context.Context, proc port.Process) (int, error) {
 	kctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if killErr := proc.Kill(kctx); killErr != nil {
-		return 0, fmt.Errorf("the command could not be ended: %w", killErr)
+		return 0, &port.Error{Code: port.CodeOutcomeUnknown, Op: "Stream", Outcome: port.OutcomeUnknown,
+			Reason: "the command could not be ended", Err: killErr}
 	}
 	return 0, &port.Error{Code: port.CodeCanceled, Op: "Stream", Outcome: port.OutcomeUnknown, Reason: "the command was ended"}
 }

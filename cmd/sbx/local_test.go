@@ -81,6 +81,15 @@ func TestAClosedPipeDoesNotSkipTheTeardown(t *testing.T) {
 	require.Empty(t, u.folders())
 }
 
+// What sbx does with the signal of a closed pipe is its own affair: a command has
+// the system's.
+func TestACommandHasTheSignalOfAClosedPipe(t *testing.T) {
+	u := newUser(t)
+	r := u.sbx("run", "--provider", "local", "--", "sh", "-c", "kill -PIPE $$; echo survived")
+	require.Equal(t, 141, r.code, r.err)
+	require.Empty(t, r.out)
+}
+
 func TestWhatIsUnsupportedRefusesAndChangesNothing(t *testing.T) {
 	u := newUser(t)
 	id := u.must("new", "--provider", "local")

@@ -23,7 +23,8 @@ func (e interruptError) Is(target error) bool { return target == context.Cancele
 // signal but an error of the write, so that a teardown is not skipped.
 func interrupted(ctx context.Context, exits *exitHooks) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	signal.Ignore(syscall.SIGPIPE)
+	// Not ignored: that would be inherited by every command of a local sandbox.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {

@@ -64,7 +64,8 @@ type command struct {
 	broken bool
 
 	mu      sync.Mutex
-	expired bool // its time ran out
+	expired bool  // its time ran out
+	alive   error // why it could not be killed
 	kill    func() error
 }
 
@@ -245,6 +246,9 @@ func (c *command) end() error {
 	err := c.a.killAll(ctx, c)
 	if err != nil {
 		// Nobody can end it: stop waiting for it, and say so.
+		c.mu.Lock()
+		c.alive = err
+		c.mu.Unlock()
 		c.poll()
 		c.conn.Close()
 	}

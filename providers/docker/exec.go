@@ -148,11 +148,14 @@ func (c *command) wait(ctx context.Context) (int, error) {
 	}
 }
 
-// stop kills the command; an ended one is left alone.
+// stop kills the command; an ended one is left alone. One that could not be killed
+// is not ended because its streams are closed.
 func (c *command) stop(ctx context.Context) error {
 	select {
 	case <-c.done:
-		return nil
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.alive
 	default:
 	}
 	killed := make(chan error, 1)
