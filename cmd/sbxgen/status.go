@@ -19,6 +19,7 @@ import (
 	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/gate"
 	"github.com/agentworkforce/sbx/internal/gen"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
@@ -53,6 +54,7 @@ func newStatusCmd(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				st.hide()
 				all = append(all, st)
 			}
 			return printStatus(s.out, all, asJSON)
@@ -75,6 +77,13 @@ type providerStatus struct {
 	Proven  []string `json:"proven"`
 	Lacking []string `json:"lacking"`
 	Next    string   `json:"next"`
+}
+
+// hide takes what looks like a credential out of what an entry says.
+func (st *providerStatus) hide() {
+	for _, text := range []*string{&st.Reason, &st.Run, &st.Until, &st.Next} {
+		*text = secretscan.Hide(*text, secretscan.Options{})
+	}
 }
 
 func statusOf(cmd *cobra.Command, p *gen.Project, m *gen.Manifest, day time.Time) (providerStatus, error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/secretdiag"
 )
 
 // goFile is one Go file of a provider while its rules run.
@@ -64,7 +65,7 @@ func (g *goFile) syntax(err error) {
 		return
 	}
 	for _, e := range list {
-		at := byteSpan(g.src, min(e.Pos.Offset, len(g.src)), min(e.Pos.Offset+1, len(g.src)))
+		at := secretdiag.Span(g.src, min(e.Pos.Offset, len(g.src)), min(e.Pos.Offset+1, len(g.src)))
 		g.found = append(g.found, diag.Diagnostic{File: g.name, Rule: ruleGoSyntax, Message: e.Msg}.At(at))
 	}
 }
@@ -77,7 +78,7 @@ func (g *goFile) spanOf(n ast.Node) diag.Span {
 			end.Offset++
 		}
 	}
-	return byteSpan(g.src, start.Offset, min(end.Offset, len(g.src)))
+	return secretdiag.Span(g.src, start.Offset, min(end.Offset, len(g.src)))
 }
 
 func (g *goFile) report(rule string, at ast.Node, format string, args ...any) *diag.Diagnostic {

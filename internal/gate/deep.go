@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gitleaks"
+	"github.com/agentworkforce/sbx/internal/secretdiag"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 )
 
 // ruleDeepSecret is what a hit of the deep scan breaks.
@@ -41,7 +43,7 @@ func (r *run) deepFinding(name string, src []byte, f gitleaks.Finding) {
 	value := string(src[f.Start:f.End])
 	for i := range r.found {
 		if d := &r.found[i]; d.File == name && value != "" {
-			hide := func(s string) string { return strings.ReplaceAll(s, value, hidden) }
+			hide := func(s string) string { return strings.ReplaceAll(s, value, secretscan.Hidden) }
 			d.Message, d.Help, d.Suggestion = hide(d.Message), hide(d.Help), hide(d.Suggestion)
 		}
 	}
@@ -56,5 +58,5 @@ func deepSpan(src []byte, f gitleaks.Finding) diag.Span {
 	if i := bytes.IndexByte(src[f.Start:f.End], '\n'); i >= 0 {
 		end = f.Start + i
 	}
-	return byteSpan(src, f.Start, end)
+	return secretdiag.Span(src, f.Start, end)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/evidence"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
+	"github.com/agentworkforce/sbx/internal/secretdiag"
 	"github.com/agentworkforce/sbx/internal/secretscan"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
@@ -175,7 +176,7 @@ func (c *checkers) examine(t target, src []byte) (*examined, error) {
 	entropy := t.kind == kindManifest || t.kind == kindCatalog
 	if secrets := secretscan.Scan(src, secretscan.Options{Entropy: entropy}); len(secrets) > 0 {
 		hideSecrets(e, src, secrets)
-		e.found = append(e.found, secretDiagnostics(t.name, src, secrets)...)
+		e.found = append(e.found, secretdiag.Diagnostics(t.name, src, secrets)...)
 	}
 	return e, nil
 }

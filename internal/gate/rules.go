@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/schemacheck"
+	"github.com/agentworkforce/sbx/internal/secretdiag"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 	"github.com/agentworkforce/sbx/schema"
 )
@@ -80,10 +81,10 @@ const (
 	ruleUnbounded    = "SBX412"
 	ruleGoSyntax     = "SBX413"
 
-	ruleVendorKey  = "SBX501"
-	ruleEntropy    = "SBX502"
-	ruleURLSecret  = "SBX503"
-	rulePrivateKey = "SBX504"
+	ruleVendorKey  = secretdiag.RuleVendorKey
+	ruleEntropy    = secretdiag.RuleRandom
+	ruleURLSecret  = secretdiag.RuleAddress
+	rulePrivateKey = secretdiag.RulePrivateKey
 )
 
 // ownRules lists the rules above.

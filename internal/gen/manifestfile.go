@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/gen/tree"
+	"github.com/agentworkforce/sbx/internal/secretdiag"
 	"github.com/agentworkforce/sbx/internal/yamldoc"
 )
 
@@ -57,19 +58,42 @@ func (p *Project) readManifest(dir string, checker makeChecker) (*Manifest, []di
 		return nil, []diag.Diagnostic{yamldoc.Unreadable(name, err)}, nil
 	}
 	m := newManifest(dir, src)
+	found, err := p.checkManifest(m, checker)
+	return m, secretdiag.Document(name, src, found), err
+}
+
+func (p *Project) checkManifest(m *Manifest, checker makeChecker) ([]diag.Diagnostic, error) {
 	if p.generatedFrom(m) {
-		return m, nil, nil
+		return nil, nil
 	}
 	doc, found := m.doc()
 	if doc == nil || hasErrors(found) {
-		return nil, found, nil
+		return found, nil
 	}
 	m.checked = true
 	c, err := checker()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return m, append(found, c.Validate(doc)...), nil
+	return append(found, c.Validate(doc)...), nil
+}
+
+// secretEntries finds what looks like a credential in the entries of the catalog,
+// whose words are generated into other files. What else is wrong with one is for
+// the gate to say, also that it cannot be read.
+func (p *Project) secretEntries() []diag.Diagnostic {
+	names, err := fs.Glob(os.DirFS(p.Root), "catalog/*.yaml")
+	if err != nil {
+		return nil // of a pattern that is not one
+	}
+	var found []diag.Diagnostic
+	for _, name := range names {
+		src, err := readLimited(filepath.Join(p.Root, filepath.FromSlash(name)))
+		if err == nil {
+			found = secretdiag.Document(name, src, found)
+		}
+	}
+	return found
 }
 
 func (p *Project) generatedFrom(m *Manifest) bool {

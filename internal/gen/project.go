@@ -98,8 +98,9 @@ func moduleLine(gomod []byte) string {
 
 // Load reads the project at root: its schema when it is the sbx module, the
 // embedded one otherwise, and every provider.yaml. Diagnostics are findings in
-// the user's files; the error is for everything that is not one. A manifest
-// with a finding is left out of Manifests.
+// the user's files, secrets in manifests and catalog entries among them; the error
+// is for everything that is not one. A manifest with a finding is left out of
+// Manifests.
 func Load(ctx context.Context, root, module string) (*Project, []diag.Diagnostic, error) {
 	p, checker, found, err := newProject(root, module)
 	if err != nil || len(found) > 0 {
@@ -140,7 +141,7 @@ func (p *Project) readManifests(dirs []string, checker makeChecker) ([]diag.Diag
 			p.Manifests = append(p.Manifests, m)
 		}
 	}
-	return append(slices.Concat(findings...), p.wrongBases()...), nil
+	return slices.Concat(slices.Concat(findings...), p.wrongBases(), p.secretEntries()), nil
 }
 
 // newProject reads the schema of a project and none of its manifests. It is nil

@@ -21,6 +21,7 @@ func floors() []floor {
 		{1, "internal/secretscan"}, // looks at text, knows no document
 		{1, "internal/gitleaks"},   // the same, with rules of others
 		{2, "generated/contract"}, {2, "generated/manifest"}, {2, "internal/yamldoc"},
+		{2, "internal/secretdiag"}, // findings about what secretscan finds, for the generator and the gate
 		{3, "ledger"}, {3, "wire"},
 		{3, "internal/schemacheck"}, // what yamldoc reads against what schema says, for the generator and the gate
 		{4, "sandbox"},
