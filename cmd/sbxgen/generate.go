@@ -105,12 +105,17 @@ func loadProject(cmd *cobra.Command, s streams, ids []string) (*gen.Project, err
 // printFindings prints diagnostics and answers findingsError when there is an
 // error among them.
 func printFindings(w io.Writer, found []diag.Diagnostic, root string) error {
+	return printFindingsIn(w, found, sourceReader(root))
+}
+
+// printFindingsIn is printFindings about files that source reads.
+func printFindingsIn(w io.Writer, found []diag.Diagnostic, source func(file string) []byte) error {
 	var set diag.Set
 	set.Add(found...)
 	if set.Len() == 0 {
 		return nil
 	}
-	if err := diag.Text(w, &set, diag.TextOptions{Source: gate.Mask(&set, sourceReader(root))}); err != nil {
+	if err := diag.Text(w, &set, diag.TextOptions{Source: gate.Mask(&set, source)}); err != nil {
 		return err
 	}
 	if set.Err() == nil {

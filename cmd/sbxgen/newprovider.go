@@ -140,26 +140,29 @@ func readAnswers(ctx context.Context, s streams, draft *gen.Draft, flags newProv
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(folder, path)
 		}
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) && flags.resume {
+		f, err := openRegular(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && flags.resume:
 			return usagef("no session was left; there is nothing to resume")
-		}
-		if err != nil {
+		case err != nil && flags.resume:
 			return usageError{err}
+		case err != nil:
+			return usagef("--from: %w; - reads standard input", err)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		in = f
 	}
-	doc, found, err := yamldoc.Read(filepath.ToSlash(name), in)
+	src, err := io.ReadAll(io.LimitReader(in, yamldoc.MaxBytes+1)) // one more is enough to refuse it
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s: %w", name, err)
 	}
+	doc, found := yamldoc.Parse(filepath.ToSlash(name), src)
 	if doc != nil && len(found) == 0 {
 		if found, err = draft.Read(doc); err != nil {
 			return err
 		}
 	}
-	return printFindings(s.err, found, folder)
+	return printFindingsIn(s.err, found, func(string) []byte { return src }) // reading again could give something else
 }
 
 // takeFlags takes the answers given as flags and argument.
