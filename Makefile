@@ -40,7 +40,7 @@ check: ## generated files are current
 	$(GO) run ./cmd/sbxgen generate --check
 
 validate: ## manifests, catalog, adapters and secrets, as of the last commit
-	$(GO) run ./cmd/sbxgen validate --types --deep --as-of "$(AS_OF)"
+	$(GO) run ./cmd/sbxgen validate --types --deep $(if $(AS_OF),--as-of "$(AS_OF)")
 
 cross: ## everything compiles for macOS and Windows
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...

@@ -19,7 +19,7 @@ status=0
 echo "::group::generated files"
 "$sbxgen" generate --check --diff || status=1
 echo "::endgroup::"
-"$sbxgen" validate --as-of "$as_of" --format github || status=1
+"$sbxgen" validate ${as_of:+--as-of "$as_of"} --format github || status=1
 
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	git ls-files '*provider.yaml' | grep -vE '(^|/)(\.sbxgen|testdata)/' | while read -r manifest; do

@@ -67,3 +67,34 @@ func TestSourceReaderIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "short"), []byte("a\n"), 0o644))
 	require.Equal(t, "a\n", string(read("short")))
 }
+
+// A mistyped folder does not stand for the project around it, and a variable
+// without a value not for the default.
+func TestFlagsThatSayNothingAreRefused(t *testing.T) {
+	dir := acmeModule(t)
+	file := filepath.Join(dir, "go.mod")
+	for _, c := range []struct {
+		flag string
+		args []string
+	}{
+		{"--chdir", []string{"--chdir", filepath.Join(dir, "no", "such")}},
+		{"--chdir", []string{"--chdir", file}},
+		{"--chdir", []string{"--chdir", ""}},
+		{"--chdir", []string{"--chdir="}},
+	} {
+		for _, verb := range [][]string{{"generate"}, {"generate", "--check"}, {"validate"}, {"status"}, {"checklist"}, {"evidence", "verify", "x"},
+			{"evidence", "key", "x", "--owner", "x"}, append([]string{"new", "provider"}, acmeFlags()...)} {
+			code, out, stderr := command(nil, t.TempDir(), append(verb, c.args...)...)
+			require.Equal(t, exitUsage, code, "%s %s: %s", verb, c.args, out+stderr)
+			require.Contains(t, stderr, c.flag, "%s %s", verb, c.args)
+		}
+	}
+	for _, verb := range [][]string{{"validate"}, {"status"}, {"evidence", "verify", "x"}} {
+		code, _, stderr := command(nil, t.TempDir(), append(verb, "--as-of", "", "--chdir", dir)...)
+		require.Equal(t, exitUsage, code, verb)
+		require.Contains(t, stderr, "--as-of", verb)
+	}
+	code, _, stderr := command(nil, t.TempDir(), "validate", "", "--chdir", dir)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "PATH")
+}

@@ -67,6 +67,9 @@ func newProviderCmd(s streams) *cobra.Command {
 		if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 			return cmd.Help()
 		}
+		if err := checkFlags(cmd); err != nil {
+			return err
+		}
 		if err := cmd.ValidateFlagGroups(); err != nil {
 			return usageError{err}
 		}

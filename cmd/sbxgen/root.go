@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +70,8 @@ func newRootCmd(s streams) *cobra.Command {
 			"that nothing proves. Start with: sbxgen new provider",
 		SilenceUsage: true, SilenceErrors: true,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkFlags(cmd) },
 	}
 	root.SetIn(s.in)
 	root.SetOut(s.out)
@@ -80,6 +82,29 @@ func newRootCmd(s streams) *cobra.Command {
 		newConformanceCmd(s), newBenchCmd(s), newEvidenceCmd(s), newStatusCmd(s))
 	usageArgs(root)
 	return root
+}
+
+// checkFlags refuses a --chdir that is no folder, which would otherwise stand for
+// the project around it, and a --chdir or --as-of that was given and is empty, as
+// a variable without a value is.
+func checkFlags(cmd *cobra.Command) error {
+	for _, name := range []string{"chdir", "as-of"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return usagef("--%s is empty; give it a value, or leave it out", name)
+		}
+	}
+	dir, err := cmd.Flags().GetString("chdir")
+	if err != nil || dir == "" {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return usagef("--chdir: %w", err)
+	}
+	if !info.IsDir() {
+		return usagef("--chdir: %s is not a folder", dir)
+	}
+	return nil
 }
 
 // usageArgs turns cobra's complaints about arguments into usage errors, for

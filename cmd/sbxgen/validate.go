@@ -87,6 +87,9 @@ func runValidate(cmd *cobra.Command, s streams, flags validateFlags, paths []str
 		}
 	}
 	for _, p := range paths {
+		if p == "" {
+			return usagef("a PATH is empty; give it a value, or leave it out")
+		}
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(folder, p)
 		}
