@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/port"
 	"github.com/agentworkforce/sbx/sandbox"
@@ -71,7 +72,9 @@ type failureView struct {
 func (a *app) failure(ctx context.Context, err error) failureView {
 	v := failureView{Exit: exitCode(err), Message: err.Error(), Code: string(port.CodeOf(err))}
 	if _, ok := errors.AsType[usageError](err); ok {
-		v.Code = "usage"
+		// It may repeat an argument, and that may be a key that was put in the wrong
+		// place. Of what was done nothing is hidden: an ID may have to be cleaned up.
+		v.Code, v.Message = "usage", secretscan.Hide(v.Message, secretscan.Options{})
 	}
 	if v.Code == "" {
 		v.Code = "failed"

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentworkforce/sbx/internal/evidence"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 )
 
 func newEvidenceKeyCmd(s streams) *cobra.Command {
@@ -28,6 +29,9 @@ func newEvidenceKeyCmd(s streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner == "" {
 				return usagef("--owner is needed: somebody answers for every key")
+			}
+			if found := secretscan.Scan([]byte(owner), secretscan.Options{Entropy: true}); len(found) > 0 {
+				return usagef("--owner: %s; give a name, it is written into %s", found[0].What, evidence.KeysFile)
 			}
 			root, _, err := treeRoot(cmd)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/internal/secretscan"
 )
 
 // Exit codes of sbxgen.
@@ -46,17 +47,21 @@ func run(ctx context.Context, args []string, s streams) int {
 	root := newRootCmd(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var usage usageError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitClean
-	case errors.As(err, &findingsError{}):
+	}
+	if errors.As(err, &findingsError{}) {
 		return exitFindings
-	case errors.As(err, &usage):
-		fmt.Fprintf(s.err, "sbxgen: %s\n", diag.PrintableLines(err.Error()))
+	}
+	// It may repeat an argument, and that may be a key that was put in the wrong place.
+	text := secretscan.Hide(err.Error(), secretscan.Options{})
+	if _, printErr := fmt.Fprintf(s.err, "sbxgen: %s\n", diag.PrintableLines(text)); printErr != nil {
+		return exitInternal
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
 		return exitUsage
 	}
-	fmt.Fprintf(s.err, "sbxgen: %s\n", diag.PrintableLines(err.Error()))
 	return exitInternal
 }
 

@@ -100,3 +100,22 @@ func TestStatusHidesReasons(t *testing.T) {
 	st.hide()
 	require.Equal(t, providerStatus{Reason: "see (hidden)", Run: "evidence/(hidden)", Until: "(hidden)", Next: "link (hidden)"}, st)
 }
+
+// A key that was put in the wrong place of a command line is not repeated.
+func TestArgumentsThatAreKeysAreNotRepeated(t *testing.T) {
+	dir := acmeModule(t)
+	for _, key := range dummyKeys() {
+		for _, args := range [][]string{{key}, {"--" + key}, {"--" + key + "=x"}, {"-" + key}, {"explain", key}, {"validate", key}, {"validate", "a/" + key},
+			{"validate", "--as-of", key}, {"validate", "--format", key}, {"status", key}, {"status", "--as-of", key}, {"checklist", key}, {"generate", key},
+			{"conformance", key}, {"bench", key}, {"schema", key}, {"schema", "print", key}, {"new", key}, {"new", "provider", key},
+			{"new", "provider", "acme", "--from", key}, {"evidence", key}, {"evidence", "verify", key}, {"evidence", "show", key},
+			{"evidence", "collect", key}, {"evidence", "key", "file", "--owner", key}, {"--chdir", key, "status"}} {
+			code, out, stderr := command(strings.NewReader(""), t.TempDir(), append([]string{"--chdir", dir}, args...)...)
+			require.NotEqual(t, exitClean, code, "%s", args)
+			requireHidden(t, key, out+stderr)
+		}
+		code, _, stderr := command(nil, t.TempDir(), "--chdir", dir, "evidence", "key", filepath.Join(t.TempDir(), "key"), "--owner", key)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "--owner")
+	}
+}
