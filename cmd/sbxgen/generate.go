@@ -58,8 +58,8 @@ func newGenerateCmd(s streams) *cobra.Command {
 	return c
 }
 
-// loadProject finds the module, loads its manifests and prints their findings.
-// An unknown provider ID is a usage error that names the known ones.
+// loadProject finds the module, loads its manifests and prints their findings:
+// with ids those that stand in the way of these providers. An unknown provider ID is a usage error that names the known ones.
 func loadProject(cmd *cobra.Command, s streams, ids []string) (*gen.Project, error) {
 	dir, err := cmd.Flags().GetString("chdir")
 	if err != nil {
@@ -79,6 +79,9 @@ func loadProject(cmd *cobra.Command, s streams, ids []string) (*gen.Project, err
 	p, found, err := gen.Load(cmd.Context(), root, module)
 	if err != nil {
 		return nil, err
+	}
+	if len(ids) > 0 {
+		found = p.InTheWay(found, ids...)
 	}
 	if err := printFindings(s.err, found, root); err != nil {
 		return nil, err

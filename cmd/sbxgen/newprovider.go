@@ -27,7 +27,8 @@ func runNewProvider(cmd *cobra.Command, s streams, flags newProviderFlags, quest
 	if err != nil {
 		return asUsage(err)
 	}
-	if err := printFindings(s.err, found, site.Project.Root); err != nil {
+	// Mistakes of other providers are theirs to put right.
+	if err := printFindings(s.err, site.Project.InTheWay(found), site.Project.Root); err != nil {
 		return err
 	}
 	draft, err := site.Project.NewDraft()
@@ -230,6 +231,9 @@ func writeProvider(ctx context.Context, s streams, sc *gen.Scaffold, folder stri
 	}
 	if err != nil {
 		return err
+	}
+	if sc.Alone {
+		fmt.Fprintln(s.err, "what lists all providers is left as it is: put right what sbxgen validate finds in others, then run sbxgen generate")
 	}
 	switch {
 	case dryRun:

@@ -74,7 +74,7 @@ func newRootCmd(s streams) *cobra.Command {
 			"generates everything that is not the vendor's own behaviour, and it refuses claims\n" +
 			"that nothing proves. Start with: sbxgen new provider",
 		SilenceUsage: true, SilenceErrors: true,
-		Args: cobra.NoArgs,
+		Args:              cobra.NoArgs,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkFlags(cmd) },
 	}

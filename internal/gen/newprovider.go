@@ -51,6 +51,8 @@ type Site struct {
 	// Replace is the checkout that the made module builds with; empty when
 	// there is none.
 	Replace string
+	// incomplete tells that the project has providers that could not be loaded.
+	incomplete bool
 }
 
 // FindSite finds or prepares the project for a new provider. Diagnostics are
@@ -88,7 +90,7 @@ func FindSite(ctx context.Context, pl Place) (*Site, []diag.Diagnostic, error) {
 		return nil, nil, &PlaceError{"--replace is for a module that is being made; this one has a go.mod"}
 	}
 	p, found, err := Load(ctx, root, module)
-	s.Project = p
+	s.Project, s.incomplete = p, hasErrors(found)
 	return s, found, err
 }
 
@@ -145,6 +147,9 @@ type Scaffold struct {
 	// NeedsModule tells that go.mod is made without the sbx module, which then
 	// has to be added.
 	NeedsModule bool
+	// Alone tells that what lists all providers is not planned, since some could
+	// not be loaded and would be taken off the lists.
+	Alone bool
 	// Text is provider.yaml.
 	Text []byte
 	Plan tree.Plan
@@ -152,7 +157,7 @@ type Scaffold struct {
 
 // Scaffold plans the files of the provider that a draft describes: the
 // manifest, everything generated from it and, for a module that is not there
-// yet, go.mod. Diagnostics are what is wrong with the manifest.
+// yet, go.mod. In the sbx module what lists all providers follows, unless Alone. Diagnostics are what is wrong with the manifest.
 func (s *Site) Scaffold(d *Draft) (*Scaffold, []diag.Diagnostic, error) {
 	out := &Scaffold{Project: s.Project, Dir: path.Join("providers", d.ID())}
 	if s.Dir != "" {
@@ -224,7 +229,7 @@ func contents(dir string) ([]string, error) {
 }
 
 // plan fills in what is going to be written: the provider's files and, in the
-// sbx module, what lists all providers.
+// sbx module, what lists all providers when all are known.
 func (s *Site) plan(out *Scaffold) error {
 	i := slices.IndexFunc(s.Project.Manifests, func(m *Manifest) bool { return m.Dir == out.Dir })
 	u, err := s.Project.providerUnit(s.Project.Manifests[i])
@@ -247,7 +252,7 @@ func (s *Site) plan(out *Scaffold) error {
 		u.Render = withScaffold(u.Render, extra)
 	}
 	out.Plan = tree.Plan{Validate: validateGo, Units: []tree.Unit{u}}
-	if s.Project.InTree {
+	if out.Alone = s.Project.InTree && s.incomplete; s.Project.InTree && !out.Alone {
 		catalog, err := s.Project.catalogUnit()
 		if err != nil {
 			return err

@@ -81,6 +81,12 @@ func TestAction(t *testing.T) {
 		require.NotZero(t, r.code)
 		require.Contains(t, r.err, "--as-of")
 	})
+	t.Run("no commit to take the day from", func(t *testing.T) {
+		require.NoError(t, os.Rename(filepath.Join(p.dir, ".git"), filepath.Join(p.dir, ".gone")))
+		r := p.in(p.dir, filepath.Join(checkout(t), "scripts", "action.sh"))
+		require.Zero(t, r.code, r.out+r.err)
+		require.NoError(t, os.Rename(filepath.Join(p.dir, ".gone"), filepath.Join(p.dir, ".git")))
+	})
 }
 
 // action.yml hands every input to the script under the name that it reads.
