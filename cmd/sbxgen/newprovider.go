@@ -147,8 +147,10 @@ func readAnswers(ctx context.Context, s streams, draft *gen.Draft, flags newProv
 			return usagef("no session was left; there is nothing to resume")
 		case err != nil && flags.resume:
 			return usageError{err}
-		case err != nil:
+		case errors.Is(err, yamldoc.ErrNotRegular):
 			return usagef("--from: %w; - reads standard input", err)
+		case err != nil:
+			return usagef("--from: %w", err)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		in = f
