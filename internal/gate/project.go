@@ -173,6 +173,9 @@ func (p *providers) manifest(name string, e *examined) error {
 			return err
 		}
 	}
+	if err := p.adapter(name, f); err != nil {
+		return err
+	}
 	if folder := path.Base(path.Dir(name)); !p.entries || f.ID.Text != folder && folder != "." {
 		return nil // a wrong id is reported as such
 	}
@@ -183,6 +186,35 @@ func (p *providers) manifest(name string, e *examined) error {
 		err = nil
 	}
 	return err
+}
+
+// adapter reports a native provider that was generated and has no Go file of its
+// own: its driver does not compile without the adapter. One that was never
+// generated is another matter.
+func (p *providers) adapter(name string, f facts) error {
+	dir := path.Dir(name)
+	if f.Kind != "native" {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(dir)))
+	if err != nil {
+		return err
+	}
+	generated := false
+	for _, e := range entries {
+		switch file := e.Name(); {
+		case e.IsDir(), path.Ext(file) != ".go", strings.HasSuffix(file, "_test.go"):
+		case strings.HasPrefix(file, "zz_generated_"):
+			generated = true
+		default:
+			return nil
+		}
+	}
+	if generated {
+		p.at(name, ruleAdapterGone, f.ID.At, "the adapter is missing: "+quote(path.Join(dir, "adapter.go"))+" is not there, nor another Go file by hand").Help =
+			"restore it, or run sbxgen generate, which scaffolds it again with every method unwritten"
+	}
+	return nil
 }
 
 // at reports a finding at a known place.

@@ -80,6 +80,7 @@ const (
 	ruleSleep        = "SBX411"
 	ruleUnbounded    = "SBX412"
 	ruleGoSyntax     = "SBX413"
+	ruleAdapterGone  = "SBX414"
 
 	ruleVendorKey  = secretdiag.RuleVendorKey
 	ruleEntropy    = secretdiag.RuleRandom
@@ -99,7 +100,7 @@ func ownRules() []string {
 		ruleLabelLimits, ruleEntryAlone, ruleNoEntry, ruleEvidenceAbsent, ruleEvidenceDigest, ruleTimes,
 		ruleExpired, ruleWaiverExpired, ruleEvidencePath, ruleNothingTested, ruleOtherEvidence, ruleUnlinked,
 		ruleEntryName, ruleStub, ruleImport, ruleEnvironment, rulePolicy, ruleErrorDropped, ruleState,
-		ruleErrorText, ruleProcess, ruleSleep, ruleUnbounded, ruleGoSyntax, ruleVendorKey, ruleEntropy,
+		ruleErrorText, ruleProcess, ruleSleep, ruleUnbounded, ruleGoSyntax, ruleAdapterGone, ruleVendorKey, ruleEntropy,
 		ruleURLSecret, rulePrivateKey, ruleDummyLeaked, ruleDeepSecret, ruleNotCompiling, ruleVendorType}
 }
 

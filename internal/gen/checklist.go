@@ -52,8 +52,23 @@ func machineItems(m *providerModel, src adapterSource) []checklistItem {
 		add(false, "there is an adapter", "adapter.kind is "+m.kind)
 		return out
 	}
-	add(len(src.unwritten) == 0, "no method of the adapter answers not_implemented", "to write: "+strings.Join(src.unwritten, ", "))
+	done, next := writtenOut(src)
+	add(done, "no method of the adapter answers not_implemented", next)
 	return out
+}
+
+// writtenOut reports whether every method is known to be written, and else what
+// stands against it.
+func writtenOut(src adapterSource) (done bool, next string) {
+	switch {
+	case src.absent:
+		return false, "unknown, because there is no adapter.go; restore it, or `sbxgen generate` scaffolds it again"
+	case len(src.unparsed) > 0:
+		return false, "unknown, because " + strings.Join(src.unparsed, ", ") + " does not parse; `go vet` names the line"
+	case len(src.unwritten) > 0:
+		return false, "to write: " + strings.Join(src.unwritten, ", ")
+	}
+	return true, ""
 }
 
 // humanItems are what only a person can judge.
@@ -92,6 +107,7 @@ func (p *Project) checklistText(m *Manifest) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	src.absent = !src.exists // as it is now, which generate would change
 	if _, err := p.vocabulary(); err != nil {
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,21 +18,13 @@ type adapterSource struct {
 	unwritten   []string        // methods on Adapter that still answer NotImplemented, sorted
 	embeds      bool            // whether Adapter embeds another type, whose methods cannot be seen here
 	stubImports bool            // whether adapter.go imports what a stub needs, under the usual names
+	absent      bool            // nothing is known of what no run has scaffolded yet
+	unparsed    []string        // files that do not parse, so that what is unwritten is unknown, sorted
 }
 
 // readAdapterSource parses the hand-written non-test Go files of a folder. A
-// file that does not parse contributes nothing: the compiler will say so.
+// file that does not parse contributes its name only: what it holds is unknown.
 func readAdapterSource(dir string) (adapterSource, error) {
-	return scanAdapter(dir, func([]byte) bool { return true })
-}
-
-// readUnwritten is readAdapterSource for a caller that asks only whether there
-// is an adapter and what is unwritten: the other files are not parsed.
-func readUnwritten(dir string) (adapterSource, error) {
-	return scanAdapter(dir, func(src []byte) bool { return bytes.Contains(src, []byte("NotImplemented")) })
-}
-
-func scanAdapter(dir string, parse func(src []byte) bool) (adapterSource, error) {
 	a := adapterSource{methods: map[string]bool{}}
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -53,11 +44,9 @@ func scanAdapter(dir string, parse func(src []byte) bool) (adapterSource, error)
 			return a, err
 		}
 		a.exists = true
-		if !parse(src) {
-			continue
-		}
 		f, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
 		if err != nil {
+			a.unparsed = append(a.unparsed, name)
 			continue
 		}
 		if name == "adapter.go" {
@@ -67,6 +56,15 @@ func scanAdapter(dir string, parse func(src []byte) bool) (adapterSource, error)
 	}
 	slices.Sort(a.unwritten)
 	return a, nil
+}
+
+// state is what a lock records of the hand-written files.
+func (a adapterSource) state() string {
+	s := strings.Join(a.unwritten, "\n")
+	for _, name := range a.unparsed {
+		s += "\nunparsed " + name
+	}
+	return s
 }
 
 func (a *adapterSource) collect(f *ast.File) {

@@ -141,14 +141,14 @@ func (p *Project) model(m *Manifest) *providerModel {
 // providerUnit is everything made for one provider. What only rendering needs
 // is read when it renders.
 func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
-	unwritten, err := p.unwritten(m, readUnwritten)
+	src, err := p.unwritten(m)
 	if err != nil {
 		return tree.Unit{}, err
 	}
 	inputs := p.schemaInputs()
 	delete(inputs, "schema/catalog.schema.json")
 	inputs["provider.yaml"] = digest(m.src)
-	inputs["unwritten"] = digest([]byte(strings.Join(unwritten.unwritten, "\n")))
+	inputs["unwritten"] = digest([]byte(src.state()))
 	inputs["templates"] = p.templates
 	entry, err := p.entryFacts(m)
 	if err != nil {
@@ -156,12 +156,12 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	}
 	inputs["catalog entry"] = entry.input()
 	return tree.Unit{
-		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", fixturesName},
+		Dir: m.Dir, Inputs: inputs, OwnedPatterns: []string{"zz_generated_*", fixturesName}, Needed: p.needed(m, src),
 		Render: func(context.Context) (tree.Output, error) {
 			if _, err := p.vocabulary(); err != nil {
 				return tree.Output{}, err
 			}
-			src, err := p.unwritten(m, readAdapterSource)
+			src, err := p.unwritten(m)
 			if err != nil {
 				return tree.Output{}, err
 			}
@@ -170,10 +170,19 @@ func (p *Project) providerUnit(m *Manifest) (tree.Unit, error) {
 	}, nil
 }
 
+// needed is the adapter of a provider that has no hand-written Go file: its
+// generated driver does not compile without one.
+func (p *Project) needed(m *Manifest, src adapterSource) []string {
+	if src.exists || m.value().node("adapter").text("kind") != "native" {
+		return nil
+	}
+	return []string{path.Join(m.Dir, "adapter.go")}
+}
+
 // unwritten reads a provider's hand-written files, or says what they will be
 // when this run has scaffolded them.
-func (p *Project) unwritten(m *Manifest, read func(dir string) (adapterSource, error)) (adapterSource, error) {
-	src, err := read(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
+func (p *Project) unwritten(m *Manifest) (adapterSource, error) {
+	src, err := readAdapterSource(filepath.Join(p.Root, filepath.FromSlash(m.Dir)))
 	if err != nil || src.exists {
 		return src, err
 	}
@@ -242,9 +251,10 @@ func (p *Project) goOutput(m *providerModel, src adapterSource, out *tree.Output
 // missingMethods appends a stub for every supported operation that no
 // hand-written file has. A provider that builds on another one, or embeds some
 // other type, inherits methods that cannot be seen here: there the compiler
-// names what is missing.
+// names what is missing. Nor is anything appended while a file does not parse,
+// which may have the method.
 func (p *Project) missingMethods(m *providerModel, src adapterSource, out *tree.Output) error {
-	if m.base != "" || src.embeds || !src.exists {
+	if m.base != "" || src.embeds || !src.exists || len(src.unparsed) > 0 {
 		return nil
 	}
 	for _, c := range m.supported() {

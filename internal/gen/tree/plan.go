@@ -42,6 +42,9 @@ type Unit struct {
 	// to Dir: "**" every file, "sub/**" every file below sub, "zz_generated_*"
 	// by base name in one folder, "**/zz_generated_*" by base name anywhere.
 	OwnedPatterns []string
+	// Needed are scaffold files, root-relative, that are made again when the user
+	// deleted them, because what is generated cannot do without them.
+	Needed []string
 	// Render computes the output. It is called at most once per Check or Apply,
 	// and not at all while the lock, inputs and contents agree. Renders of
 	// different units run at the same time. An output without a single file is
@@ -59,7 +62,7 @@ type Output struct {
 	// Blocks are path -> block name -> text between the block's markers.
 	Blocks map[string]map[string]string
 	// Scaffold files are created once, never rewritten, and never recreated
-	// when the user deleted them.
+	// when the user deleted them, but for those in Unit.Needed.
 	Scaffold map[string][]byte
 	// Appends are added to the end of a user's file, once per key.
 	Appends map[string][]Append

@@ -129,6 +129,16 @@ func (s *unitState) scanBlocks(d *disk) error {
 		}
 		files[rel][name] = sum
 	}
+	for _, p := range s.Needed {
+		if err := d.safe(p); err != nil {
+			return err
+		}
+		k, _, err := d.stat(p)
+		if err != nil {
+			return err
+		}
+		s.deviates = s.deviates || k == kindAbsent
+	}
 	for rel, want := range files {
 		p := s.abs(rel)
 		if err := d.safe(p); err != nil {

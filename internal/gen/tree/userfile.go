@@ -64,6 +64,11 @@ func (u *userFile) scaffold(d *disk) error {
 	}
 	rel := u.rel(u.path)
 	if _, recorded := u.unitState.old.Scaffold[rel]; recorded {
+		if u.old == nil && slices.Contains(u.Needed, u.path) {
+			u.content, u.created = string(bytes), true
+			u.note(Missing, "", "it is gone, and what is generated does not compile without it; it is scaffolded again, or restore yours")
+			return nil
+		}
 		if u.old == nil {
 			// The user deleted it. Only blocks or appends could need it back.
 			u.content, u.force = string(bytes), true
