@@ -209,7 +209,7 @@ func TestStandardInputThatNeverEnds(t *testing.T) {
 	require.NoError(t, err)
 	cancel()
 	require.NotEqual(t, exitClean, <-done)
-	require.Contains(t, stderr.String(), "context canceled")
+	require.Contains(t, stderr.String(), "interrupted; run it again")
 	require.NoError(t, out.Close())
 }
 

@@ -46,11 +46,13 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func run(ctx context.Context, args []string, s streams) int {
 	root := newRootCmd(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
+	err := noFolder(root.ExecuteContext(ctx))
+	switch {
+	case err == nil:
 		return exitClean
-	}
-	if errors.As(err, &findingsError{}) {
+	case interrupted(ctx, err, s):
+		return exitInterrupted
+	case errors.As(err, &findingsError{}):
 		return exitFindings
 	}
 	// It may repeat an argument, and that may be a key that was put in the wrong place.

@@ -70,7 +70,9 @@ func FindSite(ctx context.Context, pl Place) (*Site, []diag.Diagnostic, error) {
 		if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 			return nil, nil, err
 		}
-		start = s.Dir
+		if start = s.Dir; underFile(s.Dir) != "" {
+			return nil, nil, &PlaceError{fmt.Sprintf("--dir %s: %s is a file, not a folder", pl.Dir, underFile(s.Dir))}
+		}
 	}
 	if err := pl.recover(ctx, start); err != nil {
 		return nil, nil, err

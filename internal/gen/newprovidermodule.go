@@ -23,6 +23,20 @@ func checkModulePath(p string) error {
 	return nil
 }
 
+// underFile returns what is no folder among dir and those above it, "" when
+// nothing is: a folder may be made there.
+func underFile(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return dir
+		case err == nil || dir == filepath.Dir(dir):
+			return ""
+		}
+	}
+}
+
 // findCheckout returns the checkout of the sbx module that a new module builds
 // with, empty when there is none.
 func findCheckout(pl Place) (string, error) {

@@ -91,6 +91,9 @@ func Apply(ctx context.Context, root string, plan Plan, opts Options) (result Re
 		return result, w.run(ctx, plan, opts)
 	}
 	unlock, err := w.lock(ctx)
+	if unsafe, ok := errors.AsType[*UnsafePathError](err); ok {
+		return Result{}, &RefusedError{Findings: []Finding{obstructed("", unsafe.Path, unsafe.Reason)}, Err: err}
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -102,9 +105,12 @@ func Apply(ctx context.Context, root string, plan Plan, opts Options) (result Re
 }
 
 func (w *writer) run(ctx context.Context, plan Plan, opts Options) error {
-	a, err := assess(ctx, w.disk, plan, opts.RenderAll)
+	a, obstacles, err := assessAround(ctx, w.disk, plan, opts.RenderAll)
 	if err != nil {
 		return err
+	}
+	if len(obstacles) > 0 {
+		return &RefusedError{Findings: obstacles, Err: &UnsafePathError{Path: obstacles[0].Path, Reason: obstacles[0].Detail}}
 	}
 	report, err := a.report(ctx, opts.DryRun)
 	if err != nil {

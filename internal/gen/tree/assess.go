@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -52,7 +49,7 @@ func assess(ctx context.Context, d *disk, plan Plan, everything bool) (*assessme
 			}
 		}
 	}
-	return a, a.checkTargets(d)
+	return a, a.markObstacles(d)
 }
 
 func (a *assessment) render(ctx context.Context, everything bool) error {
@@ -124,70 +121,4 @@ func (s *unitState) plannedPaths() []string {
 		}
 	}
 	return sortedKeys(set)
-}
-
-func (a *assessment) actions() []action {
-	var list []action
-	for _, s := range a.units {
-		list = append(list, s.actions...)
-	}
-	return list
-}
-
-// checkTargets refuses new files that something else is in the way of: a name
-// that differs by case, a file where a folder is needed, a folder where a file is.
-func (a *assessment) checkTargets(d *disk) error {
-	removed := map[string]bool{}
-	list := a.actions()
-	for _, act := range list {
-		if act.new == nil && !act.keep {
-			removed[act.path] = true
-		}
-	}
-	for _, act := range list {
-		if act.new == nil || act.old != nil {
-			continue
-		}
-		twin, err := d.twin(act.path)
-		if err != nil {
-			return err
-		}
-		if twin != "" && !removed[twin] {
-			return &PlanError{Path: act.path, Reason: fmt.Sprintf("differs from the existing %s only by letter case", twin)}
-		}
-		for dir := path.Dir(act.path); dir != "."; dir = path.Dir(dir) {
-			k, _, err := d.stat(dir)
-			if err != nil {
-				return err
-			}
-			if k == kindFile && !removed[dir] {
-				return &PlanError{Path: act.path, Reason: fmt.Sprintf("the file %s is where a folder is needed", dir)}
-			}
-		}
-		if err := d.vacated(act.path, removed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// vacated makes sure that a folder in the place of a planned file ends empty.
-func (d *disk) vacated(p string, removed map[string]bool) error {
-	k, _, err := d.stat(p)
-	if err != nil || k != kindDir {
-		return err
-	}
-	return filepath.WalkDir(d.abs(p), func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(d.root, name)
-		if err != nil {
-			return err
-		}
-		if rel = filepath.ToSlash(rel); !e.IsDir() && !removed[rel] {
-			return &PlanError{Path: p, Reason: fmt.Sprintf("a folder that holds %s is in the way", rel)}
-		}
-		return nil
-	})
 }

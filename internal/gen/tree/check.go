@@ -22,6 +22,7 @@ type CheckOptions struct {
 
 // Check compares the tree at root with the plan and writes nothing. It waits
 // for an Apply that is under way, so Interrupted always means one that died.
+// What cannot be looked at, a folder or link in the place of a file, is a finding.
 // An error means that the answer is not known; it is never a clean report.
 func Check(ctx context.Context, root string, plan Plan, opts CheckOptions) (report Report, err error) {
 	if err := plan.check(); err != nil {
@@ -32,6 +33,9 @@ func Check(ctx context.Context, root string, plan Plan, opts CheckOptions) (repo
 		return Report{}, err
 	}
 	unlock, err := shareLock(ctx, d)
+	if unsafe, ok := errors.AsType[*UnsafePathError](err); ok {
+		return Report{Findings: []Finding{obstructed("", unsafe.Path, unsafe.Reason)}}, nil
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -42,11 +46,16 @@ func Check(ctx context.Context, root string, plan Plan, opts CheckOptions) (repo
 		}
 		return report, err
 	}
-	a, err := assess(ctx, d, plan, opts.RenderAll)
+	a, obstacles, err := assessAround(ctx, d, plan, opts.RenderAll)
 	if err != nil {
 		return Report{}, err
 	}
-	return a.report(ctx, !opts.NoDiff)
+	if report, err = a.report(ctx, !opts.NoDiff); err != nil {
+		return Report{}, err
+	}
+	report.Findings = append(report.Findings, obstacles...)
+	sortFindings(report.Findings)
+	return report, nil
 }
 
 func checkRoot(root string) error {
@@ -64,6 +73,9 @@ func checkRoot(root string) error {
 // lock file, and none is made.
 func shareLock(ctx context.Context, d *disk) (func() error, error) {
 	none := func() error { return nil }
+	if err := d.safe(processLock); err != nil {
+		return none, err
+	}
 	k, _, err := d.stat(processLock)
 	if err != nil || k != kindFile {
 		return none, err

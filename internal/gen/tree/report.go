@@ -96,7 +96,12 @@ func (r Report) Clean() bool { return len(r.Findings) == 0 }
 // Options.Force or a person.
 type RefusedError struct {
 	Findings []Finding
+	// Err is the *UnsafePathError where something cannot be looked at, else nil.
+	Err error
 }
+
+// Unwrap returns Err.
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Error lists the findings.
 func (e *RefusedError) Error() string {
