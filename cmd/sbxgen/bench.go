@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,14 +49,16 @@ func newBenchCmd(s streams) *cobra.Command {
 }
 
 func runBench(cmd *cobra.Command, s streams, flags benchFlags, id string) (err error) {
-	if flags.samples < 1 {
-		return usagef("--samples %d: at least one is needed", flags.samples)
+	if err := flags.check(); err != nil {
+		return err
 	}
-	var older *bench.Artifact
-	if flags.compare != "" {
-		if older, err = readArtifact(flags.compare); err != nil {
-			return usageError{err}
-		}
+	older, err := givenArtifact("--compare", flags.compare)
+	if err != nil {
+		return err
+	}
+	taken, err := givenArtifact("--from", flags.from)
+	if err != nil {
+		return err
 	}
 	p, err := loadProject(cmd, s, []string{id})
 	if err != nil {
@@ -66,9 +69,11 @@ func runBench(cmd *cobra.Command, s streams, flags benchFlags, id string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, su.close()) }()
-	a, err := measured(cmd.Context(), s, su, flags)
-	if err != nil {
-		return err
+	a := taken
+	if a == nil {
+		if a, err = measured(cmd.Context(), s, su, flags); err != nil {
+			return err
+		}
 	}
 	if a.Provider != id || older != nil && older.Provider != id {
 		return usagef("the artifact is of another provider than %s", id)
@@ -87,17 +92,18 @@ func runBench(cmd *cobra.Command, s streams, flags benchFlags, id string) (err e
 	return benchVerdict(a)
 }
 
-// measured takes the artifact of --from or measures.
+// measured measures, unless something is missing that can be seen before.
 func measured(ctx context.Context, s streams, su *suite, flags benchFlags) (*bench.Artifact, error) {
-	if flags.from != "" {
-		a, err := readArtifact(flags.from)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return a, nil
+	blocked := false
+	if missing := missingCredentials(su.manifest.Value(), s.getenv); len(missing) > 0 {
+		fmt.Fprintf(s.err, "nothing was run: missing %s\n", strings.Join(missing, ", "))
+		blocked = true
 	}
 	if err := benchmarkPlan(flags.samples).underCeiling(su.manifest.Value(), flags.ceiling); err != nil {
 		fmt.Fprintf(s.err, "nothing was run: %v\n", err)
+		blocked = true
+	}
+	if blocked {
 		return nil, findingsError{}
 	}
 	if err := su.build(ctx, s); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/agentworkforce/sbx/conformance"
 	"github.com/agentworkforce/sbx/internal/diag"
+	"github.com/agentworkforce/sbx/schema"
 )
 
 // conformanceFlags are what the command line of conformance says.
@@ -50,8 +51,8 @@ func newConformanceCmd(s streams) *cobra.Command {
 }
 
 func runConformance(cmd *cobra.Command, s streams, flags conformanceFlags, id string) (err error) {
-	if _, err := regexp.Compile(flags.run); err != nil {
-		return usagef("--run: %v", err)
+	if err := checkSelection(flags.run); err != nil {
+		return err
 	}
 	if flags.parallel < 1 {
 		return usagef("--parallel %d: at least one check has to run", flags.parallel)
@@ -94,8 +95,36 @@ func conformOnce(ctx context.Context, s streams, su *suite, flags conformanceFla
 		}
 	}
 	require := strings.Split(strings.ReplaceAll(s.getenv(conformance.EnvRequire), " ", ""), ",")
-	if !report.OK() || report.Counts.OwedUnknown > 0 && slices.Contains(require, "owed") {
+	return conformanceVerdict(s.err, report, slices.Contains(require, "owed"), flags.run != "")
+}
+
+// conformanceVerdict is a finding when something failed, or is unknown that is
+// owed and required. Where it is not required that is said: no failure is not a
+// proof. A selection leaves the rest unknown on purpose.
+func conformanceVerdict(w io.Writer, report *conformance.Report, require, selected bool) error {
+	owed := report.Counts.OwedUnknown
+	if !report.OK() || owed > 0 && require {
 		return findingsError{}
+	}
+	if owed > 0 && !selected {
+		fmt.Fprintf(w, "nothing failed, and of what is owed %s unknown; %s=owed makes that a failure\n",
+			map[bool]string{true: "1 check is", false: fmt.Sprint(owed, " checks are")}[owed == 1], conformance.EnvRequire)
+	}
+	return nil
+}
+
+// checkSelection refuses an expression that selects nothing.
+func checkSelection(expression string) error {
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return usagef("--run: %v", err)
+	}
+	checks, err := schema.Checks()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(checks, func(c schema.Check) bool { return re.MatchString(c.ID) }) {
+		return usagef("--run %q: no check matches; sbxgen explain lists them", expression)
 	}
 	return nil
 }

@@ -59,6 +59,53 @@ func TestConformanceCalledWrongly(t *testing.T) {
 	}
 }
 
+// What is wrong with a flag is said before anything is built, and by its name.
+func TestFlagsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	junk := filepath.Join(dir, "junk.json")
+	require.NoError(t, os.WriteFile(junk, []byte("junk"), 0o600))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"conformance", "local", "--run", "nope"}, `--run "nope": no check matches; sbxgen explain lists them`},
+		{[]string{"bench", "local", "--max-cost-usd", "-1"}, "--max-cost-usd -1: "},
+		{[]string{"bench", "local", "--max-cost-usd", "NaN"}, "--max-cost-usd NaN: "},
+		{[]string{"evidence", "collect", "local", "--max-cost-usd", "-1"}, "--max-cost-usd -1: "},
+		{[]string{"bench", "local", "--svg", filepath.Join(dir, "none", "x.svg")}, "--svg " + dir + "/none/x.svg: there is no folder "},
+		{[]string{"bench", "local", "--json", dir}, "--json " + dir + ": this is a folder"},
+		{[]string{"bench", "local", "--compare", dir}, "--compare " + dir + ": "},
+		{[]string{"bench", "local", "--compare", junk}, "--compare " + junk + ": "},
+		{[]string{"bench", "local", "--from", junk}, "--from " + junk + ": "},
+	} {
+		code, _, errs := called(t, append(c.args, "--chdir", filepath.Join("..", ".."))...)
+		require.Equal(t, exitUsage, code, "%v: %s", c.args, errs)
+		require.Contains(t, errs, c.want)
+	}
+}
+
+// A benchmark that lacks a credential says which, as collecting evidence does.
+func TestBenchmarkWithoutCredential(t *testing.T) {
+	dir := acmeModule(t)
+	code, out, errs := command(nil, t.TempDir(), "bench", "acme", "--chdir", dir)
+	require.Equal(t, exitFindings, code)
+	require.Empty(t, out)
+	require.Equal(t, "nothing was run: missing ACME_API_KEY\n", errs)
+}
+
+// No failure is not a proof, and that is said unless it is asked for as an error.
+func TestOwedUnknownIsSaid(t *testing.T) {
+	r := &conformance.Report{Counts: conformance.Counts{Executed: 1, Passed: 1, OwedUnknown: 2}}
+	require.True(t, r.OK())
+	var out bytes.Buffer
+	require.NoError(t, conformanceVerdict(&out, r, false, false))
+	require.Equal(t, "nothing failed, and of what is owed 2 checks are unknown; SBX_REQUIRE=owed makes that a failure\n", out.String())
+	out.Reset()
+	require.ErrorAs(t, conformanceVerdict(&out, r, true, false), &findingsError{})
+	require.NoError(t, conformanceVerdict(&out, r, false, true))
+	require.Empty(t, out.String(), "a selection leaves the rest unknown on purpose")
+}
+
 func TestViewOfATerminal(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 8, 20, 10, 0, 0, 0, time.UTC)

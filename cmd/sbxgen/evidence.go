@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,12 +146,15 @@ func manifestOf(p *gen.Project, id string) (*gen.Manifest, bool) {
 
 func newEvidenceSignCmd(s streams) *cobra.Command {
 	var keyFile string
+	var replace bool
 	c := &cobra.Command{
 		Use:   "sign RUN",
 		Short: "Sign the statement of a run with a key file",
 		Long: "sign writes statement.dsse.json beside the statement: a DSSE envelope of its exact bytes.\n" +
 			"The key is read from --key, or, as CI keeps it, from the variable SBX_EVIDENCE_KEY as\n" +
-			"PEM. A key that evidence/keys.yaml does not list signs too, and proves nothing.",
+			"PEM. A key that evidence/keys.yaml does not list signs too, and proves nothing.\n\n" +
+			"A signature by another key, or over another statement, is somebody's word: it is replaced\n" +
+			"with --replace only.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, _, err := treeRoot(cmd)
@@ -165,10 +169,11 @@ func newEvidenceSignCmd(s streams) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return signRun(cmd, s, root, dir, key)
+			return signRun(cmd, s, root, dir, key, replace)
 		},
 	}
 	c.Flags().StringVar(&keyFile, "key", "", "`file` with the private key, mode 0600")
+	c.Flags().BoolVar(&replace, "replace", false, "replace a signature by another key or over another statement")
 	return c
 }
 
@@ -183,11 +188,12 @@ func signingKey(s streams, file string) (evidence.PrivateKey, error) {
 }
 
 // signRun signs a folder whose files are what the statement says.
-func signRun(cmd *cobra.Command, s streams, root, dir string, key evidence.PrivateKey) error {
+func signRun(cmd *cobra.Command, s streams, root, dir string, key evidence.PrivateKey, replace bool) error {
 	b, err := readBundle(root, dir)
 	if err != nil {
 		return err
 	}
+	signed, there := b.Files[evidence.EnvelopeName]
 	delete(b.Files, evidence.EnvelopeName)
 	deep, err := gitleaks.New()
 	if err != nil {
@@ -208,6 +214,10 @@ func signRun(cmd *cobra.Command, s streams, root, dir string, key evidence.Priva
 	envelope, err := evidence.Sign(cmd.Context(), b.Files[evidence.StatementName], key)
 	if err != nil {
 		return err
+	}
+	if there && !replace && !bytes.Equal(signed, envelope) { // the signature of a key over bytes is always the same
+		return usagef("%s/%s is a signature by another key, or over another statement than the one there now; "+
+			"nothing was written. To replace it, give --replace", dir, evidence.EnvelopeName)
 	}
 	if err := evidence.WriteEnvelope(root, dir, envelope); err != nil {
 		return err

@@ -79,12 +79,27 @@ func TestVerifyShowAndSign(t *testing.T) {
 	code, out, errs = called(t, append([]string{"evidence", "key", key, "--owner", "Ada"}, at...)...)
 	require.Equal(t, exitClean, code, errs)
 	require.Contains(t, out, "owner: \"Ada\"")
+	before := tree.Read(gatetest.Dir + "/" + evidence.EnvelopeName)
 	code, _, errs = called(t, append([]string{"evidence", "sign", gatetest.Dir, "--key", key}, at...)...)
-	require.Equal(t, exitClean, code, errs)
+	require.Equal(t, exitUsage, code, "the signature is another person's")
+	require.Contains(t, errs, "give --replace")
+	require.Equal(t, before, tree.Read(gatetest.Dir+"/"+evidence.EnvelopeName))
+	for _, more := range [][]string{{"--replace"}, nil} { // the same once more is no harm
+		code, _, errs = called(t, append(append([]string{"evidence", "sign", gatetest.Dir, "--key", key}, more...), at...)...)
+		require.Equal(t, exitClean, code, errs)
+	}
 	require.Contains(t, errs, "counts for nothing yet")
 	code, out, _ = called(t, append([]string{"evidence", "verify", "acme", "--as-of", "2026-09-01"}, at...)...)
 	require.Equal(t, exitFindings, code)
 	require.Contains(t, out, "[untrusted-key]")
+
+	// Nor is one over another statement replaced in silence.
+	statement := tree.Read(gatetest.Dir + "/" + evidence.StatementName)
+	tree.Put(gatetest.Dir+"/"+evidence.StatementName, string(statement)+"\n")
+	code, _, errs = called(t, append([]string{"evidence", "sign", gatetest.Dir, "--key", key}, at...)...)
+	require.Equal(t, exitUsage, code, errs)
+	require.Contains(t, errs, "give --replace")
+	tree.Put(gatetest.Dir+"/"+evidence.StatementName, string(statement))
 
 	// What is not what its statement says is not signed.
 	tree.Put(gatetest.Dir+"/benchmark.svg", "<svg>edited</svg>\n")

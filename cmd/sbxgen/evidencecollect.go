@@ -58,6 +58,9 @@ func runCollect(cmd *cobra.Command, s streams, flags collectFlags, id string) (e
 	if flags.samples < evidence.MinSamples {
 		return usagef("--samples %d: evidence needs at least %d", flags.samples, evidence.MinSamples)
 	}
+	if err := checkCeiling(flags.ceiling); err != nil {
+		return err
+	}
 	p, err := loadProject(cmd, s, []string{id})
 	if err != nil {
 		return err
