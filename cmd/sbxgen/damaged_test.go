@@ -168,3 +168,27 @@ func TestPlacesThatAreNone(t *testing.T) {
 		require.Contains(t, stderr, "the folder this was started in is gone")
 	}
 }
+
+// A lock is repaired whole, and that is said: what was written is not current.
+func TestRepairedLock(t *testing.T) {
+	dir := acmeModule(t)
+	lock := filepath.Join(dir, ".sbxgen.lock")
+	want, err := os.ReadFile(lock)
+	require.NoError(t, err)
+	require.Contains(t, string(want), `"go.mod": "`)
+	for _, spoil := range []func() error{
+		func() error { return os.Remove(lock) },
+		func() error { return os.WriteFile(lock, []byte("{}\n"), 0o644) },
+		func() error { return os.WriteFile(lock, want[:len(want)/2], 0o644) },
+	} {
+		require.NoError(t, spoil())
+		code, out := generate(t, dir)
+		require.Equal(t, exitClean, code, out)
+		require.Equal(t, "repaired .sbxgen.lock\n", out)
+		got, err := os.ReadFile(lock)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+		_, out = generate(t, dir)
+		require.Equal(t, "everything is current\n", out)
+	}
+}

@@ -233,7 +233,7 @@ func printResult(w io.Writer, r tree.Result, dryRun bool) {
 	for _, list := range []struct {
 		word  string
 		paths []string
-	}{{"created", r.Created}, {"written", r.Written}, {"removed", r.Removed}} {
+	}{{"created", r.Created}, {"written", r.Written}, {"removed", r.Removed}, {"repaired", r.Repaired}} {
 		for _, path := range list.paths {
 			fmt.Fprintf(w, "%-8s %s\n", list.word, path)
 		}
@@ -246,7 +246,7 @@ func printResult(w io.Writer, r tree.Result, dryRun bool) {
 			fmt.Fprint(w, f.Diff)
 		}
 	}
-	if len(r.Created)+len(r.Written)+len(r.Removed) == 0 {
+	if len(r.Created)+len(r.Written)+len(r.Removed)+len(r.Repaired) == 0 {
 		fmt.Fprintln(w, "everything is current")
 	}
 }

@@ -46,7 +46,7 @@ type Saved struct {
 }
 
 // Result says what Apply did, or with DryRun would do. Paths are root-relative
-// and sorted; locks and what is below .sbxgen are not listed.
+// and sorted; what is below .sbxgen is not listed, nor are locks but in Repaired.
 type Result struct {
 	Created []string
 	Written []string // replaced
@@ -57,6 +57,8 @@ type Result struct {
 	Skipped []string
 	// Findings are what was wrong before; those that are ByHand still are.
 	Findings []Finding
+	// Repaired are locks that were gone or damaged and are whole again.
+	Repaired []string
 	// Recovered says that an interrupted run was completed first, Discarded
 	// that one was thrown away because it had not got as far as a journal.
 	Recovered, Discarded bool
@@ -131,7 +133,7 @@ func (w *writer) run(ctx context.Context, plan Plan, opts Options) error {
 		return err
 	}
 	if len(refused) > 0 {
-		w.result.Created, w.result.Written, w.result.Removed, w.result.Saved = nil, nil, nil, nil
+		w.result.Created, w.result.Written, w.result.Removed, w.result.Saved, w.result.Repaired = nil, nil, nil, nil, nil
 		return &RefusedError{Findings: refused}
 	}
 	if opts.DryRun || len(entries) == 0 {
@@ -222,6 +224,9 @@ func (w *writer) entries(a *assessment) ([]entry, error) {
 			switch {
 			case act.path == s.lockPath():
 				e.Seal = true
+				if s.oldState != lockIntact && act.new != nil && !neverGenerated(act) {
+					w.result.Repaired = append(w.result.Repaired, act.path)
+				}
 				locks = append(locks, e)
 			case act.new == nil:
 				removes = append(removes, e)
@@ -232,6 +237,10 @@ func (w *writer) entries(a *assessment) ([]entry, error) {
 	}
 	w.result.sort()
 	return append(append(removes, writes...), locks...), nil
+}
+
+func neverGenerated(a action) bool {
+	return slices.ContainsFunc(a.findings, func(f Finding) bool { return f.Cause == NeverGenerated })
 }
 
 func (w *writer) list(a action) {
@@ -249,6 +258,7 @@ func (r *Result) sort() {
 	slices.Sort(r.Created)
 	slices.Sort(r.Written)
 	slices.Sort(r.Removed)
+	slices.Sort(r.Repaired)
 }
 
 // saveEntries puts the edited bytes below lost/, which Git is told to ignore.

@@ -46,7 +46,10 @@ func (s *unitState) judge(d *disk, all remembered) error {
 			return err
 		}
 	}
-	return nil
+	if s.oldState == lockIntact {
+		return nil
+	}
+	return s.recallScaffold(d)
 }
 
 func (s *unitState) judgeOwned(d *disk, all remembered, p string, planned []byte) error {
