@@ -192,3 +192,15 @@ func TestRepairedLock(t *testing.T) {
 		require.Equal(t, "everything is current\n", out)
 	}
 }
+
+// What new provider refuses is said without a flag that it does not have.
+func TestFileInTheWayOfANewProvider(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/acme\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Mine\n"), 0o644))
+	code, out, stderr := command(nil, t.TempDir(), append([]string{"new", "provider", "--chdir", dir, "--dir", "."}, acmeFlags()...)...)
+	require.Equal(t, exitFindings, code, out)
+	require.Contains(t, stderr, "README.md")
+	require.Contains(t, stderr, "move it away first")
+	require.NotContains(t, stderr, "force")
+}

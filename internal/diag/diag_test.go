@@ -245,3 +245,16 @@ func FuzzText(f *testing.F) {
 		require.NoError(t, SARIF(io.Discard, &s, SARIFOptions{}))
 	})
 }
+
+// A suggestion that is put in place with its quotes has one pair of them.
+func TestSuggestionIsQuotedOnce(t *testing.T) {
+	for suggestion, want := range map[string]string{`"true"`: `did you mean "true"?`, "verified": `did you mean "verified"?`, `"`: `did you mean """?`} {
+		d := Diagnostic{File: "a.yaml", Rule: "SBX123", Message: "m", Suggestion: suggestion}
+		s := &Set{}
+		s.Add(d)
+		var out strings.Builder
+		require.NoError(t, Text(&out, s, TextOptions{}))
+		require.Contains(t, out.String(), want)
+		require.Contains(t, advice(d), want)
+	}
+}

@@ -187,6 +187,15 @@ func sarifPlace(file string, s Span) sarifPhysical {
 	return p
 }
 
+// quoted sets a suggestion apart. One that is put in place with its quotes is
+// set apart already.
+func quoted(suggestion string) string {
+	if len(suggestion) > 1 && suggestion[0] == '"' && suggestion[len(suggestion)-1] == '"' {
+		return suggestion
+	}
+	return "\"" + suggestion + "\""
+}
+
 // advice is a diagnostic's message with its help, suggestion and next command,
 // one to a line, for formats that carry one text.
 func advice(d Diagnostic) string {
@@ -195,7 +204,7 @@ func advice(d Diagnostic) string {
 		text += "\nhelp: " + d.Help
 	}
 	if d.Suggestion != "" {
-		text += "\ndid you mean \"" + d.Suggestion + "\"?"
+		text += "\ndid you mean " + quoted(d.Suggestion) + "?"
 	}
 	if d.Next != "" {
 		text += "\nrun: " + d.Next

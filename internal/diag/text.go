@@ -104,7 +104,7 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 		p.aside(indent, ansiBlue, "help:", d.Help)
 	}
 	if d.Suggestion != "" {
-		fmt.Fprintf(&p.b, "%s%s \"%s\"?\n", indent, p.paint(ansiBlue, "did you mean"), printable(d.Suggestion))
+		fmt.Fprintf(&p.b, "%s%s %s?\n", indent, p.paint(ansiBlue, "did you mean"), printable(quoted(d.Suggestion)))
 	}
 	for _, r := range d.Related {
 		var at strings.Builder

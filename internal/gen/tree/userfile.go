@@ -143,9 +143,12 @@ func (u *userFile) blocks() error {
 }
 
 func (u *userFile) missingBlock(name string) {
-	detail := "the markers of this block are gone; with force it is added at the end"
-	if u.old == nil {
-		detail = "the file of this block is gone; with force it is made again"
+	detail := "the markers of this block are gone; sbxgen generate adds it at the end"
+	switch {
+	case u.old == nil:
+		detail = "the file of this block is gone; sbxgen generate makes it again"
+	case u.oldRaw == nil:
+		detail = "this file is not of the generator, which would add a block at its end; move it away first"
 	}
 	f := u.note(Missing, name, detail)
 	if f.NeedsForce = true; u.old != nil {
@@ -190,7 +193,7 @@ func (u *userFile) appends() {
 		}
 		if a.Present != nil && a.Present([]byte(u.content)) {
 			if u.force {
-				u.note(Missing, a.Key, "the file to append to is gone; with force it is made again").NeedsForce = true
+				u.note(Missing, a.Key, "the file to append to is gone; sbxgen generate makes it again").NeedsForce = true
 			}
 			continue
 		}
@@ -198,7 +201,7 @@ func (u *userFile) appends() {
 		switch {
 		case u.created:
 		case u.force:
-			u.note(Missing, a.Key, "the file to append to is gone; with force it is made again").NeedsForce = true
+			u.note(Missing, a.Key, "the file to append to is gone; sbxgen generate makes it again").NeedsForce = true
 		default:
 			u.note(Changed, a.Key, "to be appended to the file")
 		}
