@@ -57,8 +57,8 @@ func (f *createFlags) check() error {
 		return usagef("--image and --from-snapshot exclude each other")
 	case f.class != "" && (f.cpus != 0 || f.memory != "" || f.disk != ""):
 		return usagef("--class excludes --cpus, --memory and --disk")
-	case f.ttl < 0 || f.idle < 0 || f.cpus < 0 || math.IsNaN(f.cpus) || math.IsInf(f.cpus, 0):
-		return usagef("--ttl, --idle and --cpus are positive")
+	case math.IsInf(f.cpus, 0):
+		return usagef("--cpus is a number")
 	case f.pull != "" && !slices.Contains(contract.PullPolicyValues(), contract.PullPolicy(f.pull)):
 		return usagef("--pull is missing, always or never")
 	case f.uncontained && len(f.egress) == 0:

@@ -98,8 +98,8 @@ func newLogsCmd(a *app) *cobra.Command {
 				at := time.Now().Add(-since)
 				request.Since = &at
 			}
-			if tail < 0 || since < 0 || follow && a.json {
-				return usagef("--tail and --since are positive, and --json takes no --follow")
+			if tail < 0 || follow && a.json {
+				return usagef("--tail is positive, and --json takes no --follow")
 			}
 			return a.withSandbox(ctx, args[0], func(sb *sandbox.Sandbox) error {
 				log, err := sb.Logs(ctx, request)

@@ -37,6 +37,7 @@ type newView struct {
 	Key       string            `json:"key,omitempty"`
 	Instance  contract.Instance `json:"instance"`
 	ReapAfter string            `json:"reapAfter,omitempty"` // a reaper may destroy it then; the vendor enforces nothing
+	Note      string            `json:"note,omitempty"`      // what was asked for and is not so
 	Phases    []phase           `json:"phases"`
 }
 
@@ -57,6 +58,12 @@ func (a *app) runNew(cmd *cobra.Command, f *createFlags, key string) error {
 			notes = a.note("%s ends nothing by time: sbx reap --apply may destroy it in %s, nobody else will", sb.Provider(), f.ttl)
 		}
 		notes = join(notes, a.warnings(), a.timings("create", "ready"))
+		if key != "" && len(a.watch.of("create")) == 0 { // it was there
+			v.Note = otherImage(f, v.Instance)
+		}
+		if v.Note != "" {
+			notes = join(notes, a.note("%s", v.Note))
+		}
 		printed := a.printRef(v)
 		if printed != nil { // nobody knows of it, and it would be kept for ever
 			_, destroyErr := sb.Destroy(ctx)
@@ -64,6 +71,16 @@ func (a *app) runNew(cmd *cobra.Command, f *createFlags, key string) error {
 		}
 		return notes
 	})
+}
+
+// otherImage says that the sandbox of a key was there already, made of another
+// image than what is asked for now. Where the vendor does not say of which, nobody
+// knows.
+func otherImage(f *createFlags, i contract.Instance) string {
+	if f.image == "" || i.Image == "" || i.Image == f.image {
+		return ""
+	}
+	return fmt.Sprintf("the sandbox of this key was made with image %s; --image %s was not used", i.Image, f.image)
 }
 
 func (a *app) printRef(v newView) error {

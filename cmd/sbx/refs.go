@@ -39,6 +39,17 @@ func (a *app) reference(s string) (provider, native string, err error) {
 	return "", "", usagef("%q does not say its provider; write PROVIDER:ID, or name one with --provider", s)
 }
 
+// references reads all of them before anything is done to the first: a usage error
+// says that nothing was done.
+func (a *app) references(all []string) error {
+	for _, s := range all {
+		if _, _, err := a.reference(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // withProvider opens the provider a reference names and closes it after fn.
 func (a *app) withProvider(ctx context.Context, ref string, fn func(p *sandbox.Provider, native string) error) error {
 	provider, native, err := a.reference(ref)

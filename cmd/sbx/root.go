@@ -54,11 +54,8 @@ func newRootCmd(a *app) *cobra.Command {
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if a.timeout < 0 {
-				return usagef("--timeout is positive")
-			}
-			return nil
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return givenWell(cmd.Flags())
 		},
 	}
 	root.SetIn(a.in)

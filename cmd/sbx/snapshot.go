@@ -38,9 +38,6 @@ func newSnapshotCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()
-			if ttl < 0 {
-				return usagef("--ttl is positive")
-			}
 			return a.withProvider(ctx, args[0], func(p *sandbox.Provider, native string) error {
 				sb, err := a.attach(ctx, p, native)
 				if err != nil {
@@ -128,6 +125,9 @@ func newSnapshotsRmCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()
+			if err := a.references(args); err != nil {
+				return err
+			}
 			views, errs := make([]rmView, len(args)), make([]error, len(args))
 			for i, arg := range args { // one after the other: one may be built on another
 				views[i] = rmView{Ref: arg}
@@ -189,8 +189,8 @@ func newForkCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()
-			if n < 1 || ttl < 0 || name != "" && n > 1 {
-				return usagef("-n and --ttl are positive, and one --name is for one fork")
+			if n < 1 || name != "" && n > 1 {
+				return usagef("-n is positive, and one --name is for one fork")
 			}
 			return a.withSandbox(ctx, args[0], func(sb *sandbox.Sandbox) error {
 				err := a.fork(ctx, sb, n, name, ttl)

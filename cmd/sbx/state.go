@@ -104,6 +104,9 @@ func newRmCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()
+			if err := a.references(args); err != nil {
+				return err
+			}
 			views, errs := make([]rmView, len(args)), make([]error, len(args))
 			each(len(args), func(i int) {
 				views[i] = rmView{Ref: args[i]}
