@@ -126,17 +126,18 @@ func (a *app) printMatrix(drivers []sandbox.Driver) error {
 		drivers = drivers[len(some):]
 		tw := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 		p := &printer{w: tw}
-		head := []string{"CAPABILITY"}
+		row := "%s" + strings.Repeat("\t%s", len(some))
+		head := []any{"CAPABILITY"}
 		for _, d := range some {
 			head = append(head, d.ID)
 		}
-		p.line("%s", strings.Join(head, "\t"))
+		p.line(row, head...)
 		for _, c := range contract.Capabilities() {
-			row := []string{string(c)}
+			cells := []any{c}
 			for _, d := range some {
-				row = append(row, word(d.Manifest.Claims[string(c)].Support))
+				cells = append(cells, word(d.Manifest.Claims[string(c)].Support))
 			}
-			p.line("%s", strings.Join(row, "\t"))
+			p.line(row, cells...)
 		}
 		if err := join(p.err, tw.Flush()); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/sandbox"
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ func (a *app) completeRefs(cmd *cobra.Command, args []string, _ string) ([]cobra
 	for _, e := range entries {
 		ref := sandbox.NewRef(e.Provider, e.ID).String()
 		if e.Kind == ledger.KindSandbox && !slices.Contains(args, ref) {
-			out = append(out, cobra.CompletionWithDesc(ref, or(e.Name, moment(e.Opened))))
+			out = append(out, cobra.CompletionWithDesc(ref, diag.Printable(or(e.Name, moment(e.Opened)))))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
@@ -67,7 +68,7 @@ func (a *app) completeSnapshots(cmd *cobra.Command, args []string, _ string) ([]
 		ref := sandbox.NewRef(e.Provider, e.ID).String()
 		leftover := e.Labels[sandbox.LabelLeftover] != "" // of a fork: gone with it
 		if e.Kind == ledger.KindSnapshot && !leftover && !slices.Contains(args, ref) {
-			out = append(out, cobra.CompletionWithDesc(ref, or(e.Name, moment(e.Opened))))
+			out = append(out, cobra.CompletionWithDesc(ref, diag.Printable(or(e.Name, moment(e.Opened)))))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

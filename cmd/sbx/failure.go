@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentworkforce/sbx/generated/contract"
+	"github.com/agentworkforce/sbx/internal/diag"
 	"github.com/agentworkforce/sbx/internal/secretscan"
 	"github.com/agentworkforce/sbx/ledger"
 	"github.com/agentworkforce/sbx/port"
@@ -128,7 +129,7 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	if v.Capability != "" && v.Code == string(port.CodeUnsupported) {
 		text += "\nsbx: " + v.Capability + " is supported by " + orNone(v.Supporting)
 	}
-	if _, printErr := fmt.Fprintln(a.err, text); printErr != nil && exit == exitDone {
+	if _, printErr := fmt.Fprintln(a.err, diag.PrintableLines(text)); printErr != nil && exit == exitDone {
 		return exitFailed
 	}
 	return exit

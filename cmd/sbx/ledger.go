@@ -242,7 +242,7 @@ func printVerify(w io.Writer, views []verifyView) error {
 	}
 	for _, v := range views {
 		if v.OK == nil {
-			p.line("%s: no records, so nothing is known of this run; %s", v.Run, emptyHint)
+			p.line("%s: no records, so nothing is known of this run; "+emptyHint, v.Run)
 			continue
 		}
 		verdict, balance := "intact", "balanced"

@@ -118,8 +118,9 @@ func (a *app) listed(problems []problemView, every bool, err error) error {
 		if p.Owed {
 			text += "; the ledgers say that something of yours is there"
 		}
-		_, printErr := fmt.Fprintln(a.err, text)
-		err = join(err, printErr)
+		to := &printer{w: a.err}
+		to.line("%s", text)
+		err = join(err, to.err)
 	}
 	if err == nil && missing {
 		return exitError{exitFailed}
@@ -194,7 +195,7 @@ func (a *app) printList(rows []rowView, all bool) error {
 	tw := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	p := &printer{w: tw}
 	if len(rows) > 0 {
-		p.line("REF\tSTATE\tNAME\tIMAGE\tCREATED%s", map[bool]string{true: "\tMINE"}[all])
+		p.line("REF\tSTATE\tNAME\tIMAGE\tCREATED" + map[bool]string{true: "\tMINE"}[all])
 	}
 	for _, r := range rows {
 		i := r.Instance
@@ -202,7 +203,7 @@ func (a *app) printList(rows []rowView, all bool) error {
 		if all {
 			mine = map[bool]string{true: "\tyes", false: "\tno"}[r.Mine]
 		}
-		p.line("%s\t%s\t%s\t%s\t%s%s", a.short(r.Ref), i.State, a.cut(or(i.Name, "-"), 16), a.cut(or(i.Image, "-"), 16), a.when(i.CreatedAt), mine)
+		p.line("%s\t%s\t%s\t%s\t%s"+mine, a.short(r.Ref), i.State, a.cut(or(i.Name, "-"), 16), a.cut(or(i.Image, "-"), 16), a.when(i.CreatedAt))
 	}
 	return join(p.err, tw.Flush())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"iter"
 	"maps"
@@ -63,7 +62,7 @@ func newPortsCmd(a *app) *cobra.Command {
 				if a.json {
 					return printJSON(a.out, portView{Ref: sb.Ref().String(), Access: access})
 				}
-				if _, err := fmt.Fprintln(a.out, access.URL); err != nil || a.width(a.err) == 0 {
+				if err := a.say(access.URL); err != nil || a.width(a.err) == 0 {
 					return err
 				}
 				return a.note("who may open it: %s", access.Audience)
@@ -181,8 +180,7 @@ func newAdoptCmd(a *app) *cobra.Command {
 					return printJSON(a.out, infoView{Ref: sb.Ref().String(), Provider: sb.Provider(), Owned: sb.Owned(),
 						Disposition: "kept", Instance: sb.Instance()})
 				}
-				_, err := fmt.Fprintln(a.out, sb.Ref())
-				return err
+				return a.say(sb.Ref())
 			}, sandbox.Adopt())
 		},
 	}
@@ -235,7 +233,7 @@ func (a *app) egressCheck(provider string, policy *contract.EgressPolicy, uncont
 	if a.json {
 		err = printJSON(a.out, v)
 	} else {
-		_, err = fmt.Fprintf(a.out, "%s\n", v.Disposition)
+		err = a.say(v.Disposition)
 		err = join(err, a.note("%s enforces: %s", provider, v.Control))
 		if d.Manifest.Egress == contract.EgressControlNone && d.Manifest.EgressDefault == contract.EgressModeDenyAll {
 			err = join(err, a.note("its sandboxes reach nothing, with or without a policy: leave --egress out"))

@@ -87,8 +87,7 @@ func (a *app) printRef(v newView) error {
 	if a.json {
 		return printJSON(a.out, v)
 	}
-	_, err := fmt.Fprintln(a.out, v.Ref)
-	return err
+	return a.say(v.Ref)
 }
 
 // create makes a sandbox at the first provider that can. Close the provider.

@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/agentworkforce/sbx/internal/diag"
 )
 
 // printer keeps the first error of a run of prints.
@@ -13,10 +16,37 @@ type printer struct {
 	err error
 }
 
+// line prints a line. Names, labels and a vendor's words are not to be trusted: no
+// argument makes a terminal do anything, another column or another line.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = fmt.Fprintf(p.w, format+"\n", shown(args)...)
 	}
+}
+
+// shown are arguments of a format with everything escaped that a terminal would
+// act on instead of showing it.
+func shown(args []any) []any {
+	out := make([]any, len(args))
+	for i, arg := range args {
+		switch reflect.ValueOf(arg).Kind() {
+		case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
+			out[i] = arg
+			if text, ok := arg.(fmt.Stringer); ok { // such as a time.Duration
+				out[i] = diag.Printable(text.String())
+			}
+		default:
+			out[i] = diag.Printable(fmt.Sprint(arg))
+		}
+	}
+	return out
+}
+
+// say prints one line that is the whole result.
+func (a *app) say(result any) error {
+	p := &printer{w: a.out}
+	p.line("%s", result)
+	return p.err
 }
 
 // block prints, after an indent, one thing as a line with its reference and lines about it, within

@@ -35,7 +35,22 @@ func run(ctx context.Context, args []string, o outside) int {
 	if err == nil {
 		return exitDone
 	}
+	a.json = a.json || wantsJSON(args)
 	return a.report(ctx, cmd, err)
+}
+
+// wantsJSON reports whether --json is among the flags, also where reading them
+// ended at one before it. What is behind -- is not of this program.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		switch arg {
+		case "--":
+			return false
+		case "--json", "--json=true":
+			return true
+		}
+	}
+	return false
 }
 
 // Groups of the overview.
@@ -153,8 +168,9 @@ func (a *app) note(format string, args ...any) error {
 	if a.quiet {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.err, "sbx: "+format+"\n", args...)
-	return err
+	p := &printer{w: a.err}
+	p.line("sbx: "+format, args...)
+	return p.err
 }
 
 // closing closes p after fn and keeps both errors. What is created late, and

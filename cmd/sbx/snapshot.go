@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -53,7 +52,7 @@ func newSnapshotCmd(a *app) *cobra.Command {
 				if a.json {
 					return join(err, printJSON(a.out, v))
 				}
-				_, printErr := fmt.Fprintln(a.out, v.Ref)
+				printErr := a.say(v.Ref)
 				return join(err, printErr)
 			})
 		},
@@ -247,7 +246,7 @@ func (a *app) fork(ctx context.Context, sb *sandbox.Sandbox, n int, name string,
 	}
 	for _, v := range views {
 		if v.Ref != "" {
-			if _, err := fmt.Fprintln(a.out, v.Ref); err != nil {
+			if err := a.say(v.Ref); err != nil {
 				return err
 			}
 		}

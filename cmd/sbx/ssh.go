@@ -49,6 +49,9 @@ func (a *app) runSSH(ctx context.Context, ref string, f *commandFlags, argv []st
 	}
 	return a.withSandbox(ctx, ref, func(sb *sandbox.Sandbox) error {
 		if sb.Supports(contract.CapabilityPTY) {
+			if _, err := a.keyboard(); err != nil {
+				return err
+			}
 			if err := a.note("connected to %s by pty", sb.Ref()); err != nil {
 				return err
 			}

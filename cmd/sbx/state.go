@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/agentworkforce/sbx/generated/contract"
@@ -45,8 +44,7 @@ func newStateCmd(a *app, verb string) *cobra.Command {
 				if a.json {
 					return printJSON(a.out, stateView{Ref: sb.Ref().String(), State: i.State, Instance: i})
 				}
-				_, err = fmt.Fprintln(a.out, i.State)
-				return err
+				return a.say(i.State)
 			})
 		},
 	}
@@ -137,7 +135,7 @@ func (a *app) showRemoved(views []rmView, errs []error) error {
 	}
 	for i, v := range views {
 		if errs[i] == nil {
-			_, err := fmt.Fprintln(a.out, v.Ref)
+			err := a.say(v.Ref)
 			if v.Missing {
 				err = join(err, a.note("%s was already gone; that is proven and recorded now", v.Ref))
 			}

@@ -25,13 +25,16 @@ func (a *app) terminal(ctx context.Context, sb *sandbox.Sandbox, c contract.Comm
 		_, err := sb.OpenPTY(ctx, contract.PTYRequest{Command: c})
 		return err
 	}
-	keys, ok := a.in.(*os.File)
-	if !ok || !term.IsTerminal(int(keys.Fd())) || a.json {
-		return usagef("a terminal is needed here, and no --json; sbx exec REF -- CMD needs none")
+	keys, err := a.keyboard()
+	if err != nil {
+		return err
 	}
 	cols, rows, err := term.GetSize(int(keys.Fd()))
 	if err != nil {
 		return err
+	}
+	if cols < 1 || rows < 1 { // nobody has told this terminal how large it is
+		cols, rows = 80, 24
 	}
 	if c.Timeout == 0 {
 		c.Timeout = session
@@ -56,6 +59,15 @@ func (a *app) terminal(ctx context.Context, sb *sandbox.Sandbox, c contract.Comm
 		return err
 	}
 	return codeOf(ending{code: code})
+}
+
+// keyboard is the terminal that keys come from.
+func (a *app) keyboard() (*os.File, error) {
+	keys, ok := a.in.(*os.File)
+	if !ok || !term.IsTerminal(int(keys.Fd())) || a.json {
+		return nil, usagef("a terminal is needed here, and no --json; sbx exec REF -- CMD needs none")
+	}
+	return keys, nil
 }
 
 // joined moves bytes and sizes until the command ends or ctx does.
