@@ -59,7 +59,8 @@ func (a *app) open(ctx context.Context, id string) (*sandbox.Provider, error) {
 	if !ok {
 		return nil, usagef("%s", a.unbuilt(id))
 	}
-	return sandbox.Open(ctx, d, a.options()...)
+	p, err := sandbox.Open(ctx, d, a.options()...)
+	return p, a.wrongSetting(d, err)
 }
 
 // candidates are the providers to create at, in order. Where nobody named one it

@@ -223,10 +223,10 @@ func TestDockerContextDecidesWhereDockerHostDoesNot(t *testing.T) {
 	delete(d.vars, "DOCKER_HOST")
 
 	d.vars["DOCKER_CONTEXT"] = "over-ssh"
-	require.Equal(t, 1, d.sbx("list", "--provider", "engine"))
+	require.Equal(t, exitUsage, d.sbx("list", "--provider", "engine"))
 	require.Contains(t, d.err.String(), "is reached by ssh")
 	d.vars["DOCKER_CONTEXT"] = "missing"
-	require.Equal(t, 1, d.sbx("list", "--provider", "engine"))
+	require.Equal(t, exitUsage, d.sbx("list", "--provider", "engine"))
 	d.vars["DOCKER_CONTEXT"] = "default"
 	require.Equal(t, 0, d.sbx("list", "--provider", "engine"))
 	require.Empty(t, got.String("host"))

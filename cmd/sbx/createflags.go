@@ -111,6 +111,17 @@ func (f *createFlags) at(a *app, d sandbox.Driver, cfg config) ([]sandbox.Create
 	return opts, nil
 }
 
+// uncontainable reports whether a provider refuses the egress policy for no other
+// reason than that it does not enforce it.
+func (f *createFlags) uncontainable(d sandbox.Driver) bool {
+	policy, err := egressPolicy(f.egress)
+	if err != nil || f.uncontained || d.Manifest.Egress == contract.EgressControlNone && d.Manifest.EgressDefault == contract.EgressModeDenyAll {
+		return false
+	}
+	got := sandbox.EgressDisposition(d.Manifest.Egress, policy, false)
+	return got == sandbox.DispositionRefuseUncontained || got == sandbox.DispositionRefuseUnenforceable
+}
+
 // hasLifetime reports whether the vendor ends a sandbox by itself.
 func hasLifetime(d sandbox.Driver) bool {
 	return d.Manifest.Claims[string(contract.CapabilityLifetime)].Support == contract.SupportSupported

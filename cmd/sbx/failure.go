@@ -67,11 +67,12 @@ type failureView struct {
 	Retryable  bool     `json:"retryable"`
 	Supporting []string `json:"supportedBy,omitempty"` // providers that have the capability
 	Signal     string   `json:"signal,omitempty"`      // what ended it
+	Next       []string `json:"next,omitempty"`        // what to do about it
 }
 
 // failure describes err.
 func (a *app) failure(ctx context.Context, err error) failureView {
-	v := failureView{Exit: exitCode(err), Message: err.Error(), Code: string(port.CodeOf(err))}
+	v := failureView{Exit: exitCode(err), Message: err.Error(), Code: string(port.CodeOf(err)), Next: advice(err)}
 	if _, ok := errors.AsType[usageError](err); ok {
 		// It may repeat an argument, and that may be a key that was put in the wrong
 		// place. Of what was done nothing is hidden: an ID may have to be cleaned up.
@@ -109,6 +110,9 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	if exit, ok := err.(exitError); ok { // joined with something else it would hide that
 		return exit.code
 	}
+	if unread(err) {
+		return exitPipe
+	}
 	v := a.failure(ctx, err)
 	_, shown := errors.AsType[shownError](err)
 	if a.json && !shown {
@@ -128,6 +132,9 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	}
 	if v.Capability != "" && v.Code == string(port.CodeUnsupported) {
 		text += "\nsbx: " + v.Capability + " is supported by " + orNone(v.Supporting)
+	}
+	for _, next := range v.Next {
+		text += "\nsbx: " + next
 	}
 	if _, printErr := fmt.Fprintln(a.err, diag.PrintableLines(text)); printErr != nil && exit == exitDone {
 		return exitFailed

@@ -262,7 +262,7 @@ func printVerify(w io.Writer, views []verifyView) error {
 
 // findRuns resolves arguments to ledger files; no argument is every run.
 func findRuns(ctx context.Context, o outside, args []string) ([]ledger.RunInfo, error) {
-	dirs, err := ledger.StateDir(o.getenv)
+	dirs, err := o.dirs()
 	if err != nil {
 		return nil, err
 	}

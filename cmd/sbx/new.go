@@ -67,7 +67,7 @@ func (a *app) runNew(cmd *cobra.Command, f *createFlags, key string) error {
 		printed := a.printRef(v)
 		if printed != nil { // nobody knows of it, and it would be kept for ever
 			_, destroyErr := sb.Destroy(ctx)
-			return join(fmt.Errorf("the reference could not be printed, so the sandbox was destroyed: %w", printed), destroyErr)
+			return mattersError{join(fmt.Errorf("the reference could not be printed, so the sandbox was destroyed: %w", printed), destroyErr)}
 		}
 		return notes
 	})
@@ -100,6 +100,9 @@ func (a *app) create(ctx context.Context, f *createFlags, key string, more ...sa
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := a.writable(); err != nil {
+		return nil, nil, err
+	}
 	ids, err := a.providersOf(ctx, f)
 	if err != nil {
 		return nil, nil, err
@@ -118,10 +121,11 @@ func (a *app) create(ctx context.Context, f *createFlags, key string, more ...sa
 		return nil, nil, usagef("--for needs one provider: at two of them there could be two sandboxes of the key")
 	}
 	if len(all) > 1 {
-		return sandbox.CreateAmong(ctx, all, sandbox.Requirements{})
+		p, sb, err := sandbox.CreateAmong(ctx, all, sandbox.Requirements{})
+		return p, sb, a.createAdvice(err, f, cfg)
 	}
 	p, sb, err := createAt(ctx, all[0], key)
-	return p, sb, a.imageHint(err, all[0].Driver, f, cfg)
+	return p, sb, a.createAdvice(err, f, cfg)
 }
 
 // providersOf are the providers to create at; a snapshot is at one of them only.
@@ -154,12 +158,23 @@ func createAt(ctx context.Context, c sandbox.Candidate, key string) (*sandbox.Pr
 	return p, sb, nil
 }
 
-// imageHint says how to name an image where that is what is missing.
-func (a *app) imageHint(err error, d sandbox.Driver, f *createFlags, cfg config) error {
-	named := or(or(f.image, f.snapshot), or(cfg.Images[d.ID], d.Manifest.Image))
+// createAdvice says which flag is missing where that is what a provider refused.
+func (a *app) createAdvice(err error, f *createFlags, cfg config) error {
 	e, ok := errors.AsType[*port.Error](err)
-	if !ok || e.Code != port.CodeInvalidArgument || named != "" {
+	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w; --image names one, or images.%s in %s", err, d.ID, a.configPath())
+	d, ok := a.find(e.Provider)
+	if !ok {
+		return err
+	}
+	err = a.wrongSetting(d, err)
+	named := or(or(f.image, f.snapshot), or(cfg.Images[d.ID], d.Manifest.Image))
+	switch {
+	case e.Op != "Open" && e.Code == port.CodeInvalidArgument && named == "":
+		return fmt.Errorf("%w; --image names one, or images.%s in %s", err, d.ID, a.configPath())
+	case e.Code == port.CodeUnsupported && e.Capability == "" && f.uncontainable(d):
+		return adviceError{err, "--allow-uncontained starts it all the same, reaching whatever it likes"}
+	}
+	return err
 }

@@ -99,6 +99,9 @@ func (a *app) providerViewOf(ctx context.Context, d sandbox.Driver, check bool) 
 
 // reasonOf is an error in the fewest words.
 func reasonOf(err error) string {
+	if usage, ok := err.(usageError); ok {
+		err = usage.err
+	}
 	if e, ok := err.(*port.Error); ok && e.Reason != "" {
 		return e.Reason
 	}

@@ -23,6 +23,13 @@ func newReapCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.within(cmd)
 			defer cancel()
+			dirs, err := a.dirs()
+			if err != nil {
+				return err
+			}
+			if _, err := a.owner(dirs); err != nil {
+				return err
+			}
 			report, err := sandbox.Reap(ctx, sandbox.ReapOptions{Drivers: a.find, Provider: a.provider, Apply: apply,
 				Open: []sandbox.Option{sandbox.WithEnviron(a.lookup)}})
 			if err != nil {

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -56,6 +53,9 @@ func (a *app) withProvider(ctx context.Context, ref string, fn func(p *sandbox.P
 	if err != nil {
 		return err
 	}
+	if err := a.writable(); err != nil {
+		return err
+	}
 	p, err := a.open(ctx, provider)
 	if err != nil {
 		return err
@@ -68,9 +68,9 @@ func (a *app) withSandbox(ctx context.Context, ref string, fn func(sb *sandbox.S
 	return a.withProvider(ctx, ref, func(p *sandbox.Provider, native string) error {
 		sb, err := a.attach(ctx, p, native, opts...)
 		if err != nil {
-			return err
+			return absent(err, "sbx list")
 		}
-		return fn(sb)
+		return advised(sb, fn(sb))
 	})
 }
 
@@ -124,21 +124,6 @@ func (a *app) begins(ctx context.Context, p *sandbox.Provider, start string) (st
 			Reason: fmt.Sprintf("%d sandboxes have an ID that begins so", len(found))}
 	}
 	return strings.Join(found, ""), nil
-}
-
-// dirs is where the ledgers are.
-func (a *app) dirs() (ledger.Dirs, error) { return ledger.StateDir(a.getenv) }
-
-// owner is whose ledgers count, "" when nobody has made one yet. It makes nothing.
-func (a *app) owner(dirs ledger.Dirs) (string, error) {
-	if owner := strings.TrimSpace(a.getenv("SBX_OWNER")); owner != "" {
-		return owner, nil
-	}
-	raw, err := os.ReadFile(dirs.Path("owner"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return strings.TrimSpace(string(raw)), err
 }
 
 // recorded is what the ledgers of this owner hold and is not settled, the newest

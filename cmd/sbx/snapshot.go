@@ -40,12 +40,12 @@ func newSnapshotCmd(a *app) *cobra.Command {
 			return a.withProvider(ctx, args[0], func(p *sandbox.Provider, native string) error {
 				sb, err := a.attach(ctx, p, native)
 				if err != nil {
-					return err
+					return absent(err, "sbx list")
 				}
 				s, err := sb.CreateSnapshot(ctx, request)
 				quietLine(ctx)
 				if err != nil {
-					return err
+					return advised(sb, err)
 				}
 				err = p.KeepSnapshot(ctx, s.ID, ttl) // it is to outlive this program
 				v := snapshotViewOf(p.ID(), s)
@@ -133,12 +133,13 @@ func newSnapshotsRmCmd(a *app) *cobra.Command {
 				errs[i] = a.withProvider(ctx, arg, func(p *sandbox.Provider, native string) error {
 					full, err := a.snapshotID(ctx, p, native)
 					if err != nil {
-						return err
+						return absent(err, "sbx snapshots")
 					}
 					views[i].Ref = sandbox.NewRef(p.ID(), full).String()
 					_, err = p.DeleteSnapshot(ctx, full)
 					return err
 				})
+				errs[i] = a.unreached(errs[i], "sbx snapshots rm", arg)
 				if errs[i] != nil {
 					failure := a.failure(ctx, errs[i])
 					views[i].Error = &failure

@@ -113,6 +113,7 @@ func newRmCmd(a *app) *cobra.Command {
 					views[i].Ref, views[i].Missing, views[i].Destroy = sb.Ref().String(), sb.Missing(), &report
 					return err
 				}, sandbox.AbsentToo())
+				errs[i] = a.unreached(errs[i], "sbx rm", args[i])
 				if errs[i] != nil {
 					failure := a.failure(ctx, errs[i])
 					views[i].Error = &failure
