@@ -136,16 +136,20 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 		Long: "verify checks the chain of each file, the order of its events, and its balance. A file\n" +
 			"that is damaged or out of order is exit code 1. One without records is exit code 7: it\n" +
 			"proves nothing. Something that is still owed is told and is no fault of the file: sbx\n" +
-			"reap acts on it.",
+			"reap acts on it. What a later run, such as that of sbx rm, has proven gone is settled there.",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			runs, err := findRuns(cmd.Context(), a.outside, args)
 			if err != nil {
 				return err
 			}
+			gone, err := a.gone(cmd.Context())
+			if err != nil {
+				return err
+			}
 			views := make([]verifyView, 0, len(runs))
 			for _, r := range runs {
-				v, err := verifyRun(r)
+				v, err := verifyRun(r, gone)
 				if err != nil {
 					return err
 				}
@@ -175,6 +179,8 @@ type verifyView struct {
 	Records  int           `json:"records"`
 	Counts   countsView    `json:"counts"`
 	Findings []findingView `json:"findings"`
+
+	owes bool // something that no run has settled
 }
 
 // countsView is ledger.Counts as JSON.
@@ -192,14 +198,15 @@ type countsView struct {
 
 // findingView is ledger.Finding as JSON.
 type findingView struct {
-	Line    int         `json:"line"`
-	Rule    ledger.Rule `json:"rule"`
-	Intent  string      `json:"intent,omitempty"`
-	Message string      `json:"message"`
-	Note    bool        `json:"note"`
+	Line      int         `json:"line"`
+	Rule      ledger.Rule `json:"rule"`
+	Intent    string      `json:"intent,omitempty"`
+	Message   string      `json:"message"`
+	Note      bool        `json:"note"`
+	SettledIn string      `json:"settledIn,omitempty"` // the run that has proven it gone
 }
 
-func verifyRun(r ledger.RunInfo) (verifyView, error) {
+func verifyRun(r ledger.RunInfo, gone map[whole]string) (verifyView, error) {
 	v := verifyView{Run: r.Run, Path: r.Path, Findings: []findingView{}}
 	if _, err := ledger.Read(r.Path); errors.Is(err, ledger.ErrNoRun) { // nothing to tell by
 		return v, nil
@@ -212,8 +219,9 @@ func verifyRun(r ledger.RunInfo) (verifyView, error) {
 	v.OK, v.Balanced = &ok, &rep.Balanced
 	v.Ended, v.Records, v.Counts = rep.Ended, len(rep.Log.Records), countsView(rep.Counts)
 	for _, f := range rep.Findings {
-		v.Findings = append(v.Findings, findingView(f))
+		v.Findings = append(v.Findings, findingView{Line: f.Line, Rule: f.Rule, Intent: f.Intent, Message: f.Message, Note: f.Note})
 	}
+	v.settle(rep, gone)
 	return v, nil
 }
 
@@ -245,16 +253,13 @@ func printVerify(w io.Writer, views []verifyView) error {
 			p.line("%s: no records, so nothing is known of this run; "+emptyHint, v.Run)
 			continue
 		}
-		verdict, balance := "intact", "balanced"
+		verdict := "intact"
 		if !*v.OK {
 			verdict = "DAMAGED"
 		}
-		if !*v.Balanced {
-			balance = "something is owed"
-		}
-		p.line("%s: %s, %d records, %s", v.Run, verdict, v.Records, balance)
+		p.line("%s: %s, %d records, %s", v.Run, verdict, v.Records, v.balance())
 		for _, f := range v.Findings {
-			p.line("  line %d: %s: %s", f.Line, f.Rule, f.Message)
+			p.line("  line %d: %s: %s%s", f.Line, f.Rule, f.Message, map[bool]string{true: "; settled in run " + f.SettledIn}[f.SettledIn != ""])
 		}
 	}
 	return p.err
