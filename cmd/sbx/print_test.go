@@ -38,3 +38,12 @@ func TestUsageErrorsAreJSONToo(t *testing.T) {
 	require.NotEqual(t, 0, d.sbx("exec", "--bogus", "cloud:x", "--", "say", "--json"))
 	require.Empty(t, d.out.String())
 }
+
+// Where a setting chooses the isolation, the least of it is not all there is to say.
+func TestProvidersSayWhatChoosesTheIsolation(t *testing.T) {
+	u := newUser(t)
+	text := u.must("providers", "--provider", "local")
+	require.Regexp(t, `(?m)^local +\S+ +none or more +`, text)
+	require.Contains(t, text, "local: SBX_LOCAL_ISOLATION chooses the isolation (bwrap, none); sbx info says")
+	require.Regexp(t, `(?m)^docker +\S+ +container +`, u.must("providers", "--provider", "docker"))
+}

@@ -24,6 +24,8 @@ type providerView struct {
 	Settings   []settingView      `json:"settings"`  // names only
 	Reachable  *bool              `json:"reachable"` // null: not asked, see --check
 	Verified   verifiedView       `json:"verified"`  // as of this build
+
+	choice contract.SettingRule // what chooses the isolation, where something does
 }
 
 type settingView struct {
@@ -71,9 +73,25 @@ func newProvidersCmd(a *app) *cobra.Command {
 	return cmd
 }
 
+// isolationKey is the setting with which a provider lets people choose.
+const isolationKey = "isolation"
+
+// isolation is what every sandbox has at least; where a setting chooses, one may
+// have more.
+func (v providerView) isolation() string {
+	least := or(string(v.Isolation), "unknown")
+	if v.choice.Key != "" {
+		return least + " or more"
+	}
+	return least
+}
+
 func (a *app) providerViewOf(ctx context.Context, d sandbox.Driver, check bool) providerView {
 	v := providerView{ID: d.ID, Name: d.Manifest.Name, Isolation: d.Manifest.Isolation, Missing: a.missing(d.Manifest), Settings: []settingView{}}
 	for _, s := range d.Manifest.Settings {
+		if s.Key == isolationKey && len(s.Allowed) > 0 {
+			v.choice = s
+		}
 		v.Settings = append(v.Settings, settingView{Env: s.Env, Secret: s.Secret, Set: a.isSet(s)})
 	}
 	p, err := a.open(ctx, d.ID)
@@ -149,13 +167,19 @@ func (a *app) printProviders(views []providerView) error {
 		case v.Reachable != nil:
 			configured = "yes, no answer"
 		}
-		p.line("%s\t%s\t%s\t%s", v.ID, configured, or(string(v.Isolation), "unknown"), v.Verified.word())
+		p.line("%s\t%s\t%s\t%s", v.ID, configured, v.isolation(), v.Verified.word())
 	}
 	if err := join(p.err, tw.Flush()); err != nil {
 		return err
 	}
 	p = &printer{w: a.out}
 	for _, v := range views {
+		if v.choice.Key != "" {
+			text := v.ID + ": " + v.choice.Env + " chooses the isolation (" + strings.Join(v.choice.Allowed, ", ") + "); sbx info says what a sandbox has"
+			for _, line := range wrapped(text, 80) {
+				p.line("%s", line)
+			}
+		}
 		for i, set := range v.Missing {
 			p.line("%s: %s %s", v.ID, map[bool]string{true: "set", false: "or set"}[i == 0], strings.Join(set, ", "))
 		}
