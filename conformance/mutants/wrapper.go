@@ -16,8 +16,6 @@ func wrapperMutants() []Mutant {
 		{Name: "names will do for addresses", Seen: "an allow list of hosts taken to say everything", Kills: "egress.address-only-refused",
 			Manifest: func(m *contract.Manifest) { m.Egress = contract.EgressControlHosts },
 			Create:   []sandbox.CreateOption{sandbox.AllowUncontained()}, Make: plain(unchanged)},
-		{Name: "everything is kept", Seen: "keep: true while somebody debugged", Kills: "must-not-fire.failing-list",
-			Create: []sandbox.CreateOption{sandbox.Kept()}, Make: plain(unchanged)},
 		{Name: "no credentials are enough", Seen: "a second way to sign in that needs nothing but a region", Kills: "shape.credentials-absent",
 			Manifest: func(m *contract.Manifest) {
 				m.Settings = append(m.Settings, contract.SettingRule{Key: "region", Env: "SBX_REFERENCE_REGION", Label: "Region",
