@@ -139,7 +139,7 @@ refused 1 sbxgen validate catalog
 
 step "... and signed with a key that nobody listed"
 sbxgen evidence key "$work/other.pem" --owner "Somebody" >/dev/null
-sbxgen evidence sign "$run" --key "$work/other.pem"
+sbxgen evidence sign "$run" --replace --key "$work/other.pem"
 refused 1 sbxgen validate catalog
 rm -r "$run" && mv "$work/kept" "$run"
 entry "$run" >catalog/demo.yaml
